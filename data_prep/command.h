@@ -1,4 +1,5 @@
-/// The subcommands of data_prep: each adds its options to the command line and runs when chosen.
+/// The subcommands of data_prep. Each adds its options to the command line and runs if the user
+/// chooses it.
 #pragma once
 
 #include <functional>

@@ -34,13 +34,12 @@ void tell(const ConvertedInput& input) {
   }
   if (input.jumps > 0) {
     spdlog::info(
-        "{}: {} times a vehicle was at a place that it cannot have driven to; it is another "
-        "vehicle "
-        "from there on",
+        "{}: {} times a vehicle was at a place that it cannot have driven to; it counts as another "
+        "vehicle from there on",
         input.input, input.jumps);
   }
   if (!input.missing.empty()) {
-    spdlog::info("{}: {} features are not known and marked as missing: {}", input.input,
+    spdlog::info("{}: the input lacks {} features, which are marked as missing: {}", input.input,
                  input.missing.size(), fmt::join(input.missing, ", "));
   }
   if (input.skipped > 0) {

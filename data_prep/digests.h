@@ -12,7 +12,7 @@ namespace traffic::data_prep {
 [[nodiscard]] nlohmann::json digest_json(const data::FileDigest& digest);
 [[nodiscard]] data::FileDigest digest_of(const nlohmann::json& json);
 
-/// @param jobs files at once; 0: one for each CPU
+/// @param jobs number of files that are read at once; 0: one for each CPU
 /// @throws DataError of the first file that cannot be read
 [[nodiscard]] std::vector<data::FileDigest> digest_files(const std::vector<std::string>& paths,
                                                          std::int64_t jobs);

@@ -31,7 +31,7 @@ struct FileJobOptions {
   std::string label;  ///< label of the progress bar
   std::string
       folder;  ///< folder of the outputs, which is cleaned of incomplete files; may be empty
-  std::int64_t jobs = 0;  ///< files at once; 0: one for each CPU
+  std::int64_t jobs = 0;  ///< number of files processed at once; 0: one for each CPU
 };
 
 /// Runs the jobs and returns their outcomes in the order of the jobs. This process must have one

@@ -29,7 +29,7 @@ std::string_view name_of(NormaliseBy by) {
   return "unknown";
 }
 
-/// Splits METHOD:A:B into the method and its numbers. @return false if one is no number
+/// Splits METHOD:A:B into the method and its numbers. @return false if one of them is not a number
 bool split_method(std::string_view text, std::string_view& method, std::vector<double>& numbers) {
   method = text.substr(0, text.find(':'));
   text.remove_prefix(method.size());

@@ -15,7 +15,7 @@ namespace traffic::data_prep {
 enum class NormaliseBy : std::uint8_t {
   kMinMax,     ///< to [0, 1]: offset = minimum, scale = range
   kZScore,     ///< mean 0, deviation 1
-  kClamp,      ///< values cut to [low, high], which becomes [-1, 1]
+  kClamp,      ///< values are limited to [low, high] and scaled to [-1, 1]
   kSineCosine  ///< time_sin and time_cos recomputed from frames/time_s; period in seconds
 };
 

@@ -1,4 +1,4 @@
-/// Writes the files of the subcommands that make data sets from data sets.
+/// Code that the subcommands share that make new data sets from existing ones.
 #pragma once
 
 #include <functional>
@@ -42,7 +42,8 @@ struct Rewrite {
 /// @throws ConfigError if it exists and may not be replaced
 void check_free(const std::string& path, bool force);
 
-/// The history of a file made from another: the new command line, then the one of its source.
+/// The attribute `command_line` of a file that is made from another: the new command line, then
+/// that of the source.
 [[nodiscard]] std::string provenance(const std::string& command_line, const std::string& before);
 
 /// The changes that turn a file into another.
@@ -53,7 +54,7 @@ struct Changes {
   std::function<std::optional<data::EpisodeLabel>(std::size_t episode)> label;
   std::function<void(scene::GraphFrame&)> change = [](scene::GraphFrame&) {};
 };
-/// Changes that copy `file`: its description, options and labels, with this command in the history.
+/// Returns changes that copy `file` without changing its data, and add this command to its history.
 [[nodiscard]] Changes unchanged(const data::DatasetReader& file, const std::string& command_line);
 /// Appends the changed episodes of a file to a writer.
 void append_episodes(const data::DatasetReader& file, const Changes& changes,

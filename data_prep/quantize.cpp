@@ -42,7 +42,8 @@ class RoundingErrors {
   }
 
  private:
-  /// Half a unit in the last place of float16: 11 bits where it is normal, 2^-25 below that.
+  /// Half a unit in the last place of float16, which has 11 significant bits. It is 2^-25 for
+  /// subnormal numbers.
   static double bound(double largest) { return std::max(largest * 0x1p-11, 0x1p-25); }
 
   std::vector<double> worst_;

@@ -67,7 +67,7 @@ void prepare_folder(const fs::path& folder, bool force) {
   }
 }
 
-/// The configuration from --scenario and --set; other options do not concern the simulation.
+/// The configuration from --scenario and --set, the options that affect the simulation.
 config::Config make_config(const RecordOptions& options) {
   config::Overrides overrides;
   for (const std::string& text : options.settings) {

@@ -17,7 +17,7 @@ namespace traffic::data_prep {
 namespace {
 
 constexpr std::int64_t kDefaultEpisodes = 40;
-/// Largest number of episodes in a file; a worker that crashes twice loses them.
+/// Largest number of episodes in a file. They are lost if the worker of the file crashes twice.
 constexpr std::size_t kEpisodesPerFile = 16;
 constexpr std::int64_t kMaxEpisodes = 1'000'000;
 
@@ -91,8 +91,8 @@ std::vector<ControlShare> parse_control(const std::string& text) {
   return shares;
 }
 
-/// Deals out n indices of the weights in proportion to the weights, each at least once if there is
-/// room.
+/// Returns n indices of weights, each in proportion to its weight, and each at least once if n
+/// allows it.
 std::vector<std::size_t> deal_in_order(std::size_t n, std::span<const double> weights) {
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   std::vector<std::size_t> dealt;
@@ -122,7 +122,7 @@ std::vector<std::size_t> deal_in_order(std::size_t n, std::span<const double> we
   return dealt;
 }
 
-/// Deals out n indices as deal_in_order(), and shuffles them.
+/// Returns the same indices as deal_in_order(), shuffled.
 std::vector<std::size_t> deal(std::size_t n, std::span<const double> weights, Rng rng) {
   auto dealt = deal_in_order(n, weights);
   rng.shuffle(std::span(dealt));

@@ -18,9 +18,9 @@ struct ControlShare {
   double weight = 1.0;
 };
 
-/// Recordings take their seeds from here on, up to a million of them. Trainings, selection, final
-/// comparisons and searches take seeds from 700 million on, and evaluations small numbers, so that
-/// no controller is evaluated on traffic that its world model was trained on.
+/// First seed of recordings, which use up to a million seeds. Trainings, selection, final
+/// comparisons and searches use seeds from 700 million on, and evaluations use small numbers. No
+/// controller is therefore evaluated on traffic that its world model was trained on.
 inline constexpr std::uint64_t kFirstRecordingSeed = 1'000'000;
 
 struct RecordOptions {
@@ -65,10 +65,10 @@ struct RecordPlan {
 
 /// Parses the shares of train, validation and test. @throws ConfigError unless they add up to 1
 [[nodiscard]] std::vector<double> parse_split(const std::string& text);
-/// Deals out the splits of n episodes in proportion to the shares: one of each first if there is
-/// room, then the split that is furthest behind its share.
+/// Assigns n episodes to splits in proportion to the shares. Each split gets one episode first if
+/// there are enough; then the split that is furthest behind its share gets the next.
 [[nodiscard]] std::vector<data::Split> deal_splits(std::size_t n, std::span<const double> shares);
-/// Deals out the splits of n episodes in an order that the seed decides.
+/// Assigns n episodes to splits in the same proportions, in an order that follows from the seed.
 [[nodiscard]] std::vector<data::Split> deal_splits(std::size_t n, std::span<const double> shares,
                                                    std::uint64_t seed);
 

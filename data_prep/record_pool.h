@@ -30,7 +30,7 @@ using PoolProgress = std::function<void(std::size_t episodes_done, std::int64_t 
 
 /// Runs the jobs, at most `workers` at once. This process must have one thread only. Starts a
 /// worker once more if it crashes or is silent for options.timeout_s, but not after errors of
-/// configuration, data and resources, which would come again.
+/// configuration, data and resources, because a restart would repeat these.
 [[nodiscard]] PoolResult run_pool(const std::vector<RecordJob>& jobs, std::size_t workers,
                                   const RecordPlan& plan, const RecordOptions& options,
                                   const std::string& command_line, const PoolProgress& progress);

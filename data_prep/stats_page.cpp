@@ -62,7 +62,7 @@ std::string sparkline(const data::Histogram& histogram) {
   const std::int64_t most = largest_count(histogram);
   std::string line;
   for (const std::int64_t count : histogram.counts) {
-    // A part with values is always visible, an empty one never.
+    // A bar with values is always visible, an empty one never.
     line += count == 0 ? " " : kBlocks[static_cast<std::size_t>(count * 7 / most)];
   }
   return line;

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Configures and builds. Usage: launch/build.sh [PRESET [TARGET...]]
-# Presets: release dev asan tsan cuda; without one that of launch/preset.sh.
+# Presets: release dev asan tsan cuda. Without PRESET the script builds the one that launch/preset.sh prints.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-$(./launch/preset.sh)}; shift $(($# > 0))
 log="build/$preset.log"
 mkdir -p build
-# A compile of the torch headers takes about 1.2 GB; fewer jobs than cores where memory is short.
+# Compiling a file with the torch headers takes about 1.2 GB, so little memory allows fewer jobs than cores.
 jobs=$(env -u OMP_NUM_THREADS nproc)  # nproc would count threads of OpenMP
 memory_jobs=$(awk '/MemAvailable/ {print int($2 / 1300000)}' /proc/meminfo)
 if [ "$memory_jobs" -lt "$jobs" ]; then jobs=$((memory_jobs > 0 ? memory_jobs : 1)); fi

@@ -101,7 +101,7 @@ if ! clang-format --dry-run --Werror "${sources[@]}"; then
 fi
 
 if [ "${1:-}" = --tidy ]; then
-  # Sources without the torch headers: those take 20 s each and share their headers' checks with the rest.
+  # Checks only sources without the torch headers. The others take 20 s each and include many of the same headers.
   mapfile -t light < <(git ls-files 'src/core/*.cpp' 'src/config/*.cpp' 'src/scene/*.cpp' 'src/game/*.cpp' 'src/sim/*.cpp' \
     'src/report/*.cpp' 'data_prep/*.cpp')
   cmake --preset dev > build/dev.log  # one command for each file: the release preset joins files

@@ -13,11 +13,11 @@ die() { say "error: $*"; exit 2; }
 newest() {
   local newest
   newest=$(find runs -mindepth 3 -maxdepth 3 -name config.toml -printf '%T@ %h\n' 2>/dev/null | sort -rn | sed -n '1s/^[^ ]* //p')
-  [ -n "$newest" ] || die "no run in runs/: give the folder of one"
+  [ -n "$newest" ] || die "no run in runs/: give the folder of a run"
   echo "$newest"
 }
 
-# Prints the process of train.sh, if it runs.
+# Prints the process number of train.sh, if it runs.
 launcher() {
   local pid
   pid=$(cat "$1/launch.pid" 2>/dev/null) || return 0
@@ -57,14 +57,14 @@ prune() {
   local name run count=0
   for name in runs/*/; do
     while read -r run; do
-      if is_held "$run"; then say "stays, for it runs: $run"; continue; fi
+      if is_held "$run"; then say "kept, because it is active: $run"; continue; fi
       count=$((count + 1))
       printf '%s %s\n' "$(du -sh "$run" | cut -f1)" "$run"
       if $really; then rm -rf "$run"; fi
     done < <(find "$name" -mindepth 2 -maxdepth 2 -name config.toml -printf '%T@ %h\n' | sort -rn | tail -n +$((keep + 1)) |
       cut -d' ' -f2-)
   done
-  if $really; then say "$count removed"; else say "$count would be removed; --yes does it"; fi
+  if $really; then say "$count removed"; else say "$count would be removed; --yes removes them"; fi
 }
 
 command=${1:-}

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Runs a training command and starts it again if the job was lost: a rank died or crashed (exit code 7, or a signal), or
-# a node was lost (mpirun's code 205). The command continues from its newest checkpoint. Errors that would come again,
-# and requests to stop, end the script.
+# a node was lost (mpirun's code 205). The command continues from its newest checkpoint. Errors that a restart would repeat, and requests to stop, end the script.
 # Usage: launch/restart.sh MAX_RESTARTS COMMAND..., e.g.
 #   launch/restart.sh 3 launch/mpirun.sh -np 2 ./traffic_train configs/phase1.toml
 # The script forwards TERM, INT, HUP and USR1 to the command, which saves and ends.
@@ -21,11 +20,11 @@ on_signal() {
   [ -z "$pid" ] || kill -s "$1" "$pid" 2>/dev/null || true
 }
 for signal in TERM INT HUP USR1; do
-  # shellcheck disable=SC2064  # the name is of now
+  # shellcheck disable=SC2064  # the name is expanded now
   trap "on_signal $signal" "$signal"
 done
 
-# In a process group of its own the command gets signals of the terminal once, through this script.
+# The command runs in a process group of its own, so that it gets a signal of the terminal only once, from this script.
 run() {
   set -m
   "$@" </dev/null &
@@ -55,7 +54,7 @@ done
 checkpoints() { find "$run_dir" -path '*/checkpoints/*.h5' -printf '%p %i %T@\n' 2>/dev/null | sort || true; }
 has_saved() { [ -n "$(comm -13 <(printf '%s\n' "$before") <(checkpoints))" ]; }
 
-# --resume holds until the command has saved a checkpoint itself.
+# --resume applies until the command has saved a checkpoint itself.
 forget_resume() {
   local kept=() i
   for ((i = 0; i < ${#arguments[@]}; i++)); do
@@ -73,7 +72,7 @@ for ((restarts = 0; ; restarts++)); do
   run "${arguments[@]}"
   if [ -n "$stop" ] || ! is_lost "$code"; then exit "$code"; fi
   if [ "$restarts" -ge "$max_restarts" ]; then
-    say "exit code $code; it was begun again $restarts times, which is the limit"
+    say "exit code $code after $restarts restarts, which is the limit"
     exit "$code"
   fi
   wait_s=$pause_s
@@ -81,7 +80,7 @@ for ((restarts = 0; ; restarts++)); do
     wait_s=0
     forget_resume
   fi
-  say "exit code $code; begun again in $wait_s s, $((restarts + 1)) of $max_restarts"
+  say "exit code $code; restart $((restarts + 1)) of $max_restarts in $wait_s s"
   sleep "$wait_s" & wait $! || true
   [ -z "$stop" ] || exit "$code"
 done

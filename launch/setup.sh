@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs what the project builds on: Debian packages (system-wide) and PyPI wheels pinned by hash (into .deps/).
+# Installs the libraries and tools of the project: Debian packages (system-wide) and PyPI wheels pinned by hash (.deps/).
 # Usage: launch/setup.sh [--cuda] [--tests] [--fuzz]
-#   --cuda   also the CUDA libraries of the torch wheel (automatic when an NVIDIA GPU is there)
-#   --tests  also what only the tests need
+#   --cuda   also the CUDA libraries of the torch wheel (automatic if the machine has an NVIDIA GPU)
+#   --tests  also the packages that only the tests need
 #   --fuzz   also clang with libFuzzer, for tests/fuzz/run.sh
-# Safe to run again: what is there already is left alone, and then no network is touched.
+# You can run it again: it skips what is installed already, and uses no network if everything is installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -53,7 +53,7 @@ install_packages() {
     >/dev/null || die "apt-get could not install ${missing[*]}: is this machine online, is the disk full?"
 }
 
-# hashes_of WHEEL...: their lines in launch/wheels.txt
+# hashes_of WHEEL...: prints the lines of these wheels in launch/wheels.txt
 hashes_of() {
   local wheel
   for wheel in "$@"; do
@@ -61,7 +61,7 @@ hashes_of() {
   done
 }
 
-# install_wheels FOLDER WHEEL...: into .deps/FOLDER, once for each list, and nothing but these files
+# install_wheels FOLDER WHEEL...: installs exactly these wheels into .deps/FOLDER, unless they are there already
 install_wheels() {
   local folder=".deps/$1"; shift
   local stamp="$folder/.installed" list="--no-deps $*"
@@ -79,7 +79,7 @@ install_wheels() {
   printf '%s' "$list" >"$stamp"
 }
 
-# unpack_packages FOLDER PACKAGE...: Debian packages into .deps/FOLDER, once. Installed, they would start services.
+# unpack_packages FOLDER PACKAGE...: unpacks Debian packages into .deps/FOLDER. Installing them would start services.
 unpack_packages() {
   local folder=".deps/$1"; shift
   if [ -f "$folder/.installed" ] && [ "$(cat "$folder/.installed")" = "$*" ]; then say "$folder: all there"; return; fi
@@ -98,13 +98,13 @@ install_packages
 mkdir -p .deps
 free_mb=$(df -Pm .deps | awk 'NR==2 {print $4}')
 if [ ! -d .deps/torch ] && [ "$free_mb" -lt 6000 ]; then
-  die "$free_mb MB free for $PWD/.deps, needed: 6000 (12000 with --cuda)"
+  die "$free_mb MB free for $PWD/.deps, the libraries need 6000 (12000 with --cuda)"
 fi
 if $cuda; then
   mapfile -t cuda_wheels < <(sed -n -e '1,/^# with --cuda/d' -e 's/ .*//p' launch/wheels.txt)
   install_wheels torch "torch==$TORCH_VERSION" "${cuda_wheels[@]}"
 elif [ -d .deps/torch/nvidia/nccl ]; then
-  say ".deps/torch: the CUDA set is there and serves the CPU too"
+  say ".deps/torch: the CUDA libraries are installed, and they work without a GPU, too"
 else
   install_wheels torch "torch==$TORCH_VERSION" "nvidia-cuda-runtime==$CUDART_VERSION" \
     "nvidia-cuda-cupti==$CUPTI_VERSION"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Trains on this machine with one rank for each GPU (2 ranks without GPUs) and the build for them. After a crash the
+# Trains on this machine with one rank for each GPU (2 ranks without GPUs) and the build for this machine. After a crash the
 # training continues from its newest checkpoint. The last line of the output says how it ended.
 # Usage: launch/train.sh [-n RANKS] [--restarts N] [--detach] CONFIG [more for traffic_train]
-#   --restarts N  restarts of a training that lost a rank or its simulations, at most (2)
+#   --restarts N  maximum number of restarts of a training that lost a rank or its simulations (2)
 #   --detach      return at once; the training survives log-out (launch/manage.sh shows and stops it)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,7 +17,7 @@ while [ $# -gt 0 ]; do
     --restarts) restarts=${2:-}; shift 2 || die "--restarts: expected a number" ;;
     --detach) detach=true; shift ;;
     -h | --help) sed -n '2,7s/^# \{0,1\}//p' launch/train.sh; exit 0 ;;
-    -*) die "unknown option '$1' before the configuration; --help lists what there is" ;;
+    -*) die "unknown option '$1' before the configuration; --help lists the options" ;;
     *) break ;;
   esac
 done
@@ -43,12 +43,12 @@ mkdir -p "$run_dir/logs"
 if $detach; then
   # A process without a terminal, in a session of its own, gets no hang-up.
   setsid nohup ./launch/train.sh -n "$ranks" --restarts "$restarts" "$@" </dev/null >>"$run_dir/logs/launch.log" 2>&1 &
-  say "training in $run_dir; see it: launch/manage.sh status $run_dir; stop it: launch/manage.sh stop $run_dir"
+  say "training in $run_dir; watch it: launch/manage.sh status $run_dir; stop it: launch/manage.sh stop $run_dir"
   exit 0
 fi
 
 echo $$ >"$run_dir/launch.pid"
-# A refused run leaves no folder.
+# If traffic_train refuses to start, the empty run folder is removed.
 trap 'rm -f "$run_dir/launch.pid"; rmdir "$run_dir/logs" "$run_dir" 2>/dev/null || true' EXIT
 stop='' mpirun_pid=''
 # mpirun forwards a signal to the ranks, which save and end, but loses signals while it starts. Ctrl-C does the same, and
@@ -58,7 +58,7 @@ on_signal() {
   local passed_on=$1
   if [ "$1" = INT ] && [ -z "$stop" ]; then
     passed_on=USR1
-    say "saving and stopping; once more ends it at once"
+    say "saving and stopping; a second Ctrl-C ends the training at once"
   fi
   stop=$1
   if [ -n "$mpirun_pid" ]; then kill -"$passed_on" "$mpirun_pid" 2>/dev/null || true; fi
@@ -68,7 +68,7 @@ trap 'on_signal TERM' TERM HUP
 trap 'on_signal INT' INT
 
 for ((start = 0; ; ++start)); do
-  # --quiet: mpirun explains nothing below the program's own line, even where a rank was killed.
+  # --quiet: mpirun adds no explanation below the program's own last line, even if a rank was killed.
   setsid ./launch/mpirun.sh --quiet -np "$ranks" ./traffic_train "$@" &
   mpirun_pid=$!
   code=0
@@ -82,10 +82,10 @@ for ((start = 0; ; ++start)); do
   # 6: simulations that cannot be kept running; 7: a lost rank (docs/reference/exit-codes.md)
   case $code in 6 | 7) ;; *) if [ "$code" -le 128 ]; then break; fi ;; esac
   if [ -n "$stop" ] || [ "$start" -ge "$restarts" ]; then break; fi
-  say "exit code $code; going on from the newest checkpoint, $((restarts - start)) restarts left"
+  say "exit code $code; continuing from the newest checkpoint, $((restarts - start)) restarts left"
   arguments=()
   while [ $# -gt 0 ]; do
-    # --resume holds for the first start only; later starts continue from the checkpoints of this run.
+    # --resume applies to the first start only; later starts continue from the checkpoints of this run.
     case $1 in
       --resume) shift 2 || true ;;
       --resume=*) shift ;;
@@ -97,6 +97,6 @@ done
 
 case $code in
   0) if [ -f "$run_dir/report.html" ]; then say "done: open $run_dir/report.html"; fi ;;
-  75) say "stopped and saved; go on: launch/train.sh -n $ranks $* $([[ " $* " == *" --resume "* ]] || echo --resume auto)" ;;
+  75) say "stopped and saved; to continue: launch/train.sh -n $ranks $* $([[ " $* " == *" --resume "* ]] || echo --resume auto)" ;;
 esac
 exit "$code"

@@ -153,7 +153,7 @@ class Conversion {
     const MakerOptions options{.cv_types = options_.cv_types,
                                .vehicle_length_m = options_.vehicle_length_m};
     if (!road_) return make_mapless_maker(options, shown, problems);
-    InputProblems passed_over(true);  // the conversion of the frames reports them
+    InputProblems passed_over(true);  // the later conversion of the frames reports them
     const auto recording = open_recording(file, options_.from, passed_over);
     ShownProgress progress(*recording, "routes in " + shown);
     Routes routes = survey_routes(*recording, shown, *road_,

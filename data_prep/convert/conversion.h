@@ -12,7 +12,7 @@ namespace traffic::data_prep {
 
 struct ConvertOptions {
   std::vector<std::string> inputs;  ///< "-": standard input
-  std::string out;                  ///< a file NAME.h5 for all inputs, or a folder, a file an input
+  std::string out;  ///< a file NAME.h5 for all inputs, or a folder with a file for each input
   std::string from = "auto";
   std::string network;  ///< .net.xml; empty: only features that need no network
   std::vector<std::string> cv_types{"cv"};

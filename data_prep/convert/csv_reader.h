@@ -25,26 +25,26 @@ class CsvReader {
   bool next();
   [[nodiscard]] std::int64_t line() const { return line_; }
   [[nodiscard]] const std::string& file() const { return input_.name(); }
-  /// The column of the first of these names that the header has; case and underscores do not
-  /// matter. A header may state the unit behind the name: "v_Vel [ft/s]".
+  /// Finds the column of the first of these names that the header has, whatever its case and
+  /// underscores. A header may state the unit behind the name: "v_Vel [ft/s]".
   /// @param unit the unit that the format gives the column
-  /// @return -1: there is none
+  /// @return index of the column; -1 if there is none
   /// @throws DataError if the header states another unit, or has the name twice
   [[nodiscard]] int find(std::initializer_list<std::string_view> names,
                          std::string_view unit = "") const;
-  /// As find(), but there must be such a column. @throws DataError also if there is none; the
-  /// message lists the columns
+  /// Like find(), but the column must exist. @throws DataError also if it does not; the message
+  /// lists the columns
   [[nodiscard]] int require(std::initializer_list<std::string_view> names,
                             std::string_view unit = "") const;
   /// A field of the row, without quotes; empty for column -1.
   [[nodiscard]] std::string_view text(int column) const;
   /// A field as a number with a decimal point. Commas may group its digits by three, as in
-  /// "1,118,847.5"; a table that has only numbers such as "13,500" may mean either, and is wrong.
-  /// Reports a field that is no number and returns kUnknown; also returns kUnknown, without a
-  /// report, for column -1 and, where `may_be_empty`, for an empty field.
+  /// "1,118,847.5". A table that has only numbers such as "13,500" is ambiguous and therefore an
+  /// error. Reports a field that is no number and returns kUnknown; also returns kUnknown, without
+  /// a report, for column -1 and, where `may_be_empty`, for an empty field.
   [[nodiscard]] double number(int column, bool may_be_empty = false);
-  /// As number(); also reports a number that is not whole or is outside low .. high, and returns
-  /// kUnknown.
+  /// Like number(), but also reports a number that is not whole or is outside low .. high, and
+  /// returns kUnknown.
   [[nodiscard]] double whole_number(int column, double low, double high);
 
  private:
@@ -72,7 +72,8 @@ class CsvReader {
 /// Lower case, without underscores, blanks and quotes: "v_Vel" and "vVel" are "vvel".
 [[nodiscard]] std::string normalised_name(std::string_view name);
 
-/// Refuses a table whose lines end with carriage returns alone: it would be one long header.
+/// Refuses a table whose lines end with carriage returns alone, because it would be read as one
+/// long header.
 /// @throws DataError
 void check_line_ends(const TextInput& input);
 

@@ -66,8 +66,8 @@ class FcdCsv final : public Recording {
   }
 
  private:
-  /// SUMO writes persons and containers into the same columns as vehicles. They are on an edge
-  /// where vehicles are on a lane.
+  /// SUMO writes persons and containers into the same columns as vehicles. Persons and containers
+  /// have an edge in the column in which vehicles have a lane.
   bool is_vehicle() {
     if (table_.text(id_).empty()) {
       check_empty_step();

@@ -65,7 +65,8 @@ class FcdXml final : public Recording {
     return n > 0;
   }
 
-  /// Line of the element that is being parsed. Expat's own count is slow: it goes byte by byte.
+  /// Line of the element that is being parsed. Expat's own count is slow, because it goes byte by
+  /// byte.
   std::int64_t here() {
     const std::int64_t offset = XML_GetCurrentByteIndex(parser_) - chunk_begin_;
     if (offset > counted_) count_lines(chunk_ + offset);

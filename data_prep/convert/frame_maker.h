@@ -35,7 +35,8 @@ class FrameMaker {
   [[nodiscard]] virtual std::int64_t num_vehicles() const = 0;
 };
 
-/// A maker that needs no network: places, lanes by their names, leaders on the same lane.
+/// Makes a FrameMaker that needs no network. It uses positions, names of lanes, and leaders on the
+/// same lane.
 std::unique_ptr<FrameMaker> make_mapless_maker(const MakerOptions& options, const std::string& file,
                                                InputProblems& problems);
 
@@ -51,7 +52,7 @@ struct Routes {
 Routes survey_routes(Recording& recording, const std::string& file, const scene::Road& road,
                      const std::function<void(std::size_t vehicles)>& progress);
 
-/// A maker for recordings on a network; its features are those of `data_prep record`.
+/// Makes a FrameMaker for recordings on a network. Its features are those of `data_prep record`.
 std::unique_ptr<FrameMaker> make_road_maker(std::shared_ptr<const scene::Road> road, Routes routes,
                                             const MakerOptions& options, const std::string& file,
                                             InputProblems& problems);
@@ -63,7 +64,7 @@ std::unique_ptr<FrameMaker> make_road_maker(std::shared_ptr<const scene::Road> r
 /// Columns of the named features.
 [[nodiscard]] std::vector<std::size_t> node_columns(const std::vector<std::string_view>& names);
 
-/// Features of connected vehicles. They are missing where a recording has no such vehicle.
+/// Features of connected vehicles. They are missing if a recording has no such vehicle.
 inline constexpr std::string_view kCvFeatures[] = {"is_cv", "first_cv", "cvs", "cv_speed_mps"};
 
 }  // namespace traffic::data_prep

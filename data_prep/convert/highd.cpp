@@ -19,7 +19,7 @@ constexpr double kMostFrames = 1e9;
 constexpr double kMostLanes = 1e6;
 constexpr double kLowestFrameRate = 0.1;
 constexpr double kHighestFrameRate = 1000;
-/// No road has a higher limit; the usual ones in km/h are above it.
+/// No road has a higher limit in m/s. The usual limits are above it if they are in km/h.
 constexpr double kHighestLimitMps = 60;
 
 /// The file beside `path` whose name ends with `ending` instead of "tracks.csv".

@@ -15,10 +15,10 @@ namespace traffic::data_prep {
 namespace {
 
 constexpr double kArrivedS = 30.0;
-/// A vehicle that moves as far in one step shows where it is heading.
+/// A vehicle that moves at least this far in one step shows where it is heading.
 constexpr double kHeadingStepM = 0.1;
 
-/// The number behind the last underscore: "up_1" is lane 1. It is 0 where there is none.
+/// The number behind the last underscore: "up_1" is lane 1. It is 0 if there is none.
 int index_in_name(std::string_view lane) {
   const auto at = lane.rfind('_');
   int index = 0;

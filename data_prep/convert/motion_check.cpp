@@ -10,7 +10,7 @@
 namespace traffic::data_prep {
 namespace {
 
-/// Bounds of a number that a recording states; unknown numbers are within.
+/// Checks the bounds of a number that a recording states; unknown numbers pass.
 struct Bounds {
   const char* name;
   double value;
@@ -89,7 +89,7 @@ bool MotionCheck::has_possible_change(const RecordedFrame& frame, const Recorded
 void MotionCheck::follow(const RecordedFrame& frame, RecordedVehicle& v, State& state) {
   const std::string_view lane = frame.view(v.lane);
   const double faster_mps = std::max(v.speed_mps, state.speed_mps);
-  // Not a number without x and y, and for a new vehicle.
+  // NaN without x and y, and for a new vehicle.
   const double moved_m = std::hypot(v.x_m - state.x_m, v.y_m - state.y_m);
   if (places_ == Places::kPlane && moved_m > data::reach_m(faster_mps, step_s_)) {
     v.jumped = true;
@@ -125,7 +125,8 @@ bool MotionCheck::compare(Comparison& comparison, data::DisplacementRatio::Stret
 /// @param moved_m displacement over a stretch of 20 m that the vehicle has just completed
 void MotionCheck::compare_heading(const RecordedFrame& frame, const RecordedVehicle& v,
                                   scene::Point moved_m) {
-  constexpr double kSmallestCosine = 0.5;  // 60 degrees; a vehicle that turns has half of its turn
+  // 60 degrees: at the end of a turn, displacement and heading differ by half of the turn.
+  constexpr double kSmallestCosine = 0.5;
   const double distance_m = std::hypot(moved_m.x, moved_m.y);
   if (std::isnan(v.heading_x) || distance_m == 0 || step_s_ > data::kLongestComparedStepS) return;
   ++headings_.stretches;

@@ -11,9 +11,9 @@
 
 namespace traffic::data_prep {
 
-/// Which places of the vehicles a conversion uses.
+/// Which positions of the vehicles a conversion uses.
 enum class Places {
-  kPlane,  ///< x and y; the position along the lane where two vehicles share one
+  kPlane,  ///< x and y; the position along the lane if two vehicles share a lane
   kLanes,  ///< lane and position along it, on a network
 };
 
@@ -29,7 +29,8 @@ class MotionCheck {
   /// jumped.
   void check(RecordedFrame& frame);
   /// Compares the displacements of the whole recording with its speeds and headings.
-  /// @throws DataError with a line, also where problems are skipped: no part of it is sound then
+  /// @throws DataError with a line, even if problems are skipped, because then no part of the
+  /// recording is sound
   void finish() const;
   [[nodiscard]] std::int64_t jumps() const { return jumps_; }
 

@@ -21,11 +21,11 @@ constexpr double kTickS = 0.1;
 constexpr double kTickMs = 1000 * kTickS;
 constexpr double kLargestTime = 1e15;  ///< ms or frames: no recording has them
 constexpr double kLargestLane = 1e6;
-/// Accelerations are differences of noisy positions, taken twice: each becomes the mean over this
-/// time around it, weighted by exp(-|dt| / 1 s).
+/// NGSIM's accelerations are second differences of noisy positions. Each is replaced by the mean
+/// over this time before and after it, weighted by exp(-|dt| / 1 s).
 constexpr double kSmoothingS = 1.0;
 constexpr int kSmoothingTicks = 30;
-/// A vehicle that has moved as far shows where it is heading.
+/// A vehicle that has moved at least this far shows where it is heading.
 constexpr double kHeadingM = 3.0;
 /// The median length of the vehicles is at least this; a table in metres would show 1.4 m.
 constexpr double kShortestMedianM = 2.0;
@@ -42,7 +42,7 @@ const std::vector<std::string> kStreetColumns{
     "v_Acc",      "Lane_ID",  "O_Zone",       "D_Zone",      "Int_ID",     "Section_ID",
     "Direction",  "Movement", "Preceding",    "Following",   "Space_Hdwy", "Time_Hdwy"};
 
-/// Columns of a table without a header; nothing if the number of its fields is none of NGSIM's.
+/// Columns of a table without a header; nothing if no file of NGSIM has this number of fields.
 std::vector<std::string> columns_without_header(std::size_t fields) {
   if (fields == kFreewayColumns.size()) return kFreewayColumns;
   if (fields < kStreetColumns.size() || fields > kStreetColumns.size() + 1) return {};
@@ -194,7 +194,7 @@ class Ngsim final : public Recording {
     }
     if (problems_.count() != before) return;
     Location& where = location();
-    // The same number is given to several vehicles: those have other numbers of frames.
+    // NGSIM gives the same number to several vehicles, which differ in their number of frames.
     const std::string name =
         fmt::format("{}.{}", table_.text(columns_.vehicle), table_.text(columns_.total_frames));
     const auto [found, is_new] =
@@ -219,7 +219,8 @@ class Ngsim final : public Recording {
                           .heading = stated_heading()});
   }
 
-  /// The heading by the column Direction, north if it is empty: that is the way of Local_Y.
+  /// The heading by the column Direction. If the column is empty, it is north, the direction of
+  /// Local_Y.
   [[nodiscard]] Heading stated_heading() const {
     const std::string_view direction = table_.text(columns_.direction);
     if (direction == "1") return Heading::kEast;
@@ -228,7 +229,7 @@ class Ngsim final : public Recording {
     return Heading::kNorth;
   }
 
-  /// Tables in metres and m/s are consistent in themselves, but give themselves away here.
+  /// Detects tables in metres and m/s, which are consistent in themselves.
   void check_lengths(const Location& location) const {
     std::vector<double> lengths;
     for (const Track& track : location.tracks) {
@@ -268,10 +269,10 @@ class Ngsim final : public Recording {
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].accel_mps2 = smoothed[i];
   }
 
-  /// Replaces the stated headings by those that the movements show.
+  /// Replaces the stated headings by those of the movements.
   /// @param rows sorted by track and time
   static void find_headings(std::vector<TrackRow>& rows) {
-    // A number that comes back after a while is given to another vehicle.
+    // A number that appears again after a while belongs to another vehicle.
     const auto go_on = [](const TrackRow& a, const TrackRow& b) {
       return a.track == b.track && b.tick - a.tick <= kSmoothingTicks;
     };
@@ -300,8 +301,8 @@ class Ngsim final : public Recording {
     for (; next < rows.size(); ++next) rows[next].heading = rows[next - 1].heading;
   }
 
-  /// The road of a row: all of a location for those that drive along Local_Y, one of each junction
-  /// and section for those that cross it.
+  /// The road of a row. Vehicles that drive along Local_Y share one road for the whole location.
+  /// Vehicles that cross it have a road for each junction and section.
   static std::pair<Heading, int> road_of(const TrackRow& row) {
     const bool along = row.heading == Heading::kNorth || row.heading == Heading::kSouth;
     return {row.heading, along ? -1 : static_cast<int>(row.road)};
@@ -314,7 +315,7 @@ class Ngsim final : public Recording {
         [&](const TrackRow& row) {
           const auto road = road_of(row);
           const int index = numbers[road].index_of(row.lane);
-          // Inside a junction paths cross, so nobody is ahead on the same lane.
+          // Inside a junction paths cross, so no vehicle is ahead on the same lane.
           if (row.lane == 0) {
             return LanePlace{fmt::format("junction {}", location.tracks[row.track].name), index};
           }

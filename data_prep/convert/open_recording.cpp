@@ -32,7 +32,7 @@ std::string guess(std::string_view head) {
 
 std::unique_ptr<Recording> open_recording(const RecordingFile& file, const std::string& format,
                                           InputProblems& problems) {
-  std::error_code unreadable;  // TextInput says why
+  std::error_code unreadable;  // TextInput reports the reason
   if (std::filesystem::is_directory(file.path, unreadable)) {
     if (format != "auto" && format != "json") {
       throw DataError("{}: is a folder; --from {} takes files", file.path, format);

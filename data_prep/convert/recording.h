@@ -45,7 +45,8 @@ struct RecordedVehicle {
   TextPart leader{};  ///< name of the vehicle ahead, where the source states it
   double leader_gap_m = kUnknown;
   std::int64_t line = 0;  ///< of the input, for messages
-  /// The vehicle cannot have come here from its last place: simulators move vehicles out of jams.
+  /// The vehicle cannot have driven here from its last position. Simulators move vehicles out of
+  /// jams.
   bool jumped = false;
 
   /// @param degrees clockwise from up, as SUMO writes angles
@@ -59,7 +60,7 @@ struct RecordedVehicle {
 struct RecordedFrame {
   double time_s = 0;
   double clock_s = 0;  ///< time of day or year by the source's clock, minus time_s
-  /// Another place or another day begins: no vehicle goes on, and times may start anew.
+  /// Another place or another day begins, so no vehicle continues, and times may begin anew.
   bool begins_stretch = false;
   std::int64_t line = 0;
   std::vector<RecordedVehicle> vehicles;
@@ -113,7 +114,8 @@ class Recording {
   /// Share of the input that has been read, 0 to 1; negative: unknown. Thread-safe.
   [[nodiscard]] virtual double share_read() const = 0;
   /// Largest factor between the displacements and the speeds of a sound recording. Speedometers may
-  /// err, and vehicles drive curves; a format whose speeds come from the places is held to less.
+  /// be wrong, and vehicles drive curves. The factor is smaller for a format whose speeds were
+  /// computed from positions.
   [[nodiscard]] virtual double largest_speed_error() const { return 1.4; }
   /// A remark for the user on how the numbers were derived; may be empty.
   [[nodiscard]] virtual std::string remark() const { return ""; }

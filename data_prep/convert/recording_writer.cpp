@@ -48,7 +48,7 @@ ShownProgress::ShownProgress(const Recording& recording, const std::string& labe
 
 void ShownProgress::add(std::size_t vehicles) {
   const double share = std::max(0.0, recording_.share_read());
-  // The last step is left for the frames that were read ahead and are not converted yet.
+  // The bar does not reach its end yet, because frames that were read ahead are not converted yet.
   const auto step = static_cast<std::int64_t>(share * (kProgressSteps - 1));
   bar_.update(step, static_cast<std::int64_t>(vehicles), {});
 }

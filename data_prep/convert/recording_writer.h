@@ -18,7 +18,7 @@
 
 namespace traffic::data_prep {
 
-/// Deals out the episodes to the splits.
+/// Assigns the episodes to the splits.
 class Splits {
  public:
   /// @param known number of episodes; 0: unknown beforehand
@@ -91,7 +91,7 @@ class RecordingWriter final : public Visitor {
   std::int64_t step_ = 0;
   std::int64_t episode_frames_ = 0;
   std::int64_t episode_rows_ = 0;  ///< vehicles in all its frames
-  Hasher episode_content_;         ///< stands for the seed that a simulated episode has
+  Hasher episode_content_;         ///< its hash takes the place of the seed of a simulated episode
 };
 
 }  // namespace traffic::data_prep

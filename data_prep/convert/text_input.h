@@ -25,7 +25,8 @@ class TextInput {
  public:
   /// @param path "-": standard input
   /// @param shown the name in messages; empty: the path
-  /// @throws DataError if it cannot be opened, is empty or is no UTF-8 text; what read() throws
+  /// @throws DataError if it cannot be opened, is empty or is no UTF-8 text; also throws what
+  /// read() throws
   explicit TextInput(const std::string& path, std::string shown = "");
 
   [[nodiscard]] const std::string& name() const { return name_; }

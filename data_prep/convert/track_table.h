@@ -1,4 +1,4 @@
-/// Trajectories that are stored vehicle by vehicle, put into the order of time.
+/// Sorts trajectories, which the source lists vehicle by vehicle, by time.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace traffic::data_prep {
 
-/// The direction that a vehicle drives in, as the nearest axis of the plane.
+/// The direction in which a vehicle drives, rounded to an axis of the plane.
 enum class Heading : std::uint8_t { kEast, kNorth, kWest, kSouth };
 
 /// A vehicle at one moment, in metres and seconds.
@@ -23,7 +23,7 @@ struct TrackRow {
   float speed_mps = 0;
   float accel_mps2 = 0;
   std::int32_t lane = 0;
-  std::uint16_t road = 0;  ///< tells equal lane numbers of several roads apart
+  std::uint16_t road = 0;  ///< distinguishes equal lane numbers of several roads
   Heading heading = Heading::kEast;
 };
 
@@ -56,7 +56,7 @@ struct TrackTable {
   bool play(const std::function<LanePlace(const TrackRow&)>& lane_of, const FrameSink& sink);
 };
 
-/// The end of a remark on a source: "; 12 rows that repeat others were dropped", or nothing.
+/// The last part of a remark on a source: "; 12 rows that repeat others were dropped", or empty.
 [[nodiscard]] std::string repeated_rows_remark(std::int64_t rows);
 
 }  // namespace traffic::data_prep

@@ -11,7 +11,7 @@
 
 namespace traffic::data_prep {
 
-/// @tparam State the caller's data of a vehicle, kept while the vehicle is there
+/// @tparam State the caller's data of a vehicle, kept until the vehicle leaves
 template <typename State>
 class Tracker {
  public:
@@ -26,7 +26,8 @@ class Tracker {
   };
 
   void begin_frame() { ++frame_; }
-  /// Notes that the frame has a vehicle of this name. @return null if it has had one before
+  /// Notes that the frame has a vehicle of this name. @return null if the frame already has such a
+  /// vehicle
   Entry* see(std::string_view name) {
     auto found = entries_.find(name);
     if (found == entries_.end()) {

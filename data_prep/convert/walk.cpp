@@ -157,8 +157,8 @@ class Steps {
     return most == counts.end() ? 0 : most->first;
   }
 
-  /// The difference of two times. Absolute times have few digits left behind the point, so whole
-  /// microseconds are taken where the times do not tell the result from them.
+  /// The difference of two times. Large absolute times have few digits left behind the point. The
+  /// result is therefore rounded to microseconds if this changes it by less than their precision.
   static double difference_s(double later_s, double earlier_s) {
     constexpr double kPerSecond = 1e6;
     const double found_s = later_s - earlier_s;
@@ -194,7 +194,8 @@ class Steps {
     return false;
   }
 
-  /// Longer gaps may end anywhere: another recording may follow in the same file.
+  /// After a longer gap the times may be anywhere between steps, because another recording may
+  /// follow in the same file.
   bool is_whole_step(const RecordedFrame& frame, double steps) {
     constexpr double kLongGap = 2 - kStepTolerance;
     if (steps >= kLongGap || std::abs(steps - 1) <= kStepTolerance) return true;

@@ -13,18 +13,18 @@ namespace traffic::data_prep {
 class Visitor {
  public:
   virtual ~Visitor() = default;
-  /// Called at the start, at another place or day, and after every gap in the times: no vehicle
-  /// goes on.
+  /// Begins a stretch: called at the start, at another place or day, and after every gap in the
+  /// times. No vehicle continues into the new stretch.
   virtual void begin_stretch(double step_s) = 0;
-  /// @param time_s since the start of the stretch, which is one step before its first frame: a
-  /// simulation, too, has made a step before its first frame
+  /// @param time_s since the start of the stretch, which is one step before its first frame, as in
+  /// a simulation
   virtual void visit(const RecordedFrame& frame, double time_s) = 0;
 };
 
 struct WalkResult {
   double step_s = 0;  ///< the most frequent difference of times; 0: fewer than two frames
   std::int64_t frames = 0;
-  std::int64_t gaps = 0;   ///< in the times; another place or day is none
+  std::int64_t gaps = 0;   ///< in the times; a change of place or day does not count
   std::int64_t jumps = 0;  ///< vehicles that cannot have driven to their next place
 };
 

@@ -1,4 +1,4 @@
-/// HDF5 identifiers that close themselves, and its calls with its own error text.
+/// Owning handles for HDF5 identifiers, and checked calls that throw HDF5's own error text.
 #pragma once
 
 #include <hdf5.h>
@@ -51,15 +51,16 @@ class QuietErrors {
   void* data_ = nullptr;
 };
 
-/// The library's own words for its last error in this thread.
+/// HDF5's text for its last error in this thread.
 std::string last_error();
 
-/// Thrown by check(); becomes the error that fits where it is caught.
+/// Thrown by check(). The code that catches it throws a suitable traffic::Error instead.
 struct CallFailed {
   std::string message;  ///< "H5Dread: ..."
 };
 
-/// Result of an HDF5 call, if that is no failure: check(H5Dread(...), "H5Dread").
+/// Returns the result of an HDF5 call, or throws if the call failed: check(H5Dread(...),
+/// "H5Dread").
 template <typename Result>
 Result check(Result result, const char* call) {
   if (result < 0) throw CallFailed{std::string(call) + ": " + last_error()};

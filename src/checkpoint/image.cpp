@@ -13,7 +13,8 @@ namespace {
 
 /// Room for the structures of HDF5 around one value; only a guess for the first allocation.
 constexpr std::size_t kBytesPerPart = 1024;
-/// More links than any group has: HDF5 then keeps them in the group's header, its simplest form.
+/// More links than any group has. Up to this number HDF5 keeps the links in the group's header,
+/// which is its simplest form.
 constexpr unsigned kMaxCompactLinks = 65000;
 
 /// Groups list their links in one simple table and record no times, so that equal snapshots give
@@ -34,7 +35,7 @@ h5::File create_in_memory(const Snapshot& snapshot) {
   h5::Properties create(h5::check(H5Pcreate(H5P_FILE_CREATE), "H5Pcreate"));
   h5::check(H5Pset_userblock(create.id(), kHeaderBytes), "H5Pset_userblock");
   set_group_properties(create.id());
-  // HDF5 takes two memory files of one name for the same file.
+  // HDF5 would treat two memory files of one name as the same file.
   static std::atomic<unsigned> counter{0};
   const std::string name = "checkpoint-" + std::to_string(counter.fetch_add(1));
   return h5::File(
@@ -80,7 +81,7 @@ struct DatasetWriter {
 
   void operator()(const at::Tensor& tensor) const {
     const std::vector<hsize_t> dims(tensor.sizes().begin(), tensor.sizes().end());
-    // HDF5 wants a pointer even for no elements.
+    // HDF5 requires a valid pointer even if there are no elements.
     const void* data = tensor.numel() > 0 ? tensor.const_data_ptr() : "";
     write_dataset(file, name, tensor_type(tensor.scalar_type()), array_space(dims), data);
   }
@@ -110,7 +111,7 @@ void write_format_attribute(const h5::File& file) {
   h5::check(H5Awrite(attribute.id(), type.id(), format.c_str()), "H5Awrite");
 }
 
-/// The memory that the core driver keeps the file in, up to the end of what HDF5 uses of it.
+/// The memory in which HDF5's core driver keeps the file, up to the last byte that HDF5 uses.
 std::span<std::byte> memory_of(const h5::File& file) {
   h5::check(H5Fflush(file.id(), H5F_SCOPE_GLOBAL), "H5Fflush");
   const ssize_t payload = h5::check(H5Fget_file_image(file.id(), nullptr, 0), "H5Fget_file_image");

@@ -1,5 +1,5 @@
-/// A checkpoint file in memory. Writing it is then one write and one fsync of this program, which
-/// sees their errors, and HDF5 never meets a full disk.
+/// A checkpoint file in memory. The program itself then writes and fsyncs the file and sees all
+/// errors. HDF5 never has to handle a full disk.
 #pragma once
 
 #include <cstddef>

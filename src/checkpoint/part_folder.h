@@ -21,10 +21,10 @@ inline constexpr std::string_view kPartGroup = "parts/";
 /// The words of all text values that name parts, each once and unchecked.
 std::vector<std::string> words_naming_parts(const Snapshot& snapshot);
 
-/// @throws ResourceError if the folder is a link: its files belong to somebody else
+/// @throws ResourceError if the folder is a link, because its files then belong to another folder
 void require_own_folder(const std::filesystem::path& folder);
 
-/// Removes parts that are not needed any more. Reads every checkpoint once, not at every save.
+/// Removes parts that are not needed any more. It reads every checkpoint only once.
 class PartFolder {
  public:
   /// @param dir folder of the checkpoints
@@ -34,16 +34,16 @@ class PartFolder {
   /// @param hash FileInfo::hash of the file
   void add(std::uint64_t hash, std::vector<std::string> names);
 
-  /// Removes the parts that no checkpoint in the folder, or in a folder of it, names. A file that
-  /// is no checkpoint, or a damaged one, cannot be restored and keeps no parts. A checkpoint that
-  /// only this process cannot read (access denied, another format version) keeps all parts that are
-  /// older than it; a folder that cannot be listed keeps all.
+  /// Removes the parts that no checkpoint in the folder or its subfolders names. A damaged
+  /// checkpoint cannot be restored, so it does not protect its parts. A checkpoint that only this
+  /// process cannot read (access denied, another format version) protects all parts that are older
+  /// than it. If a subfolder cannot be listed, all parts stay.
   /// @return files and folders that could not be read, each only the first time
   /// @throws ResourceError
   std::vector<Rejected> remove_unnamed();
 
  private:
-  /// Parts that the checkpoints of the folder keep.
+  /// Parts that the checkpoints of the folder protect.
   struct Kept {
     std::set<std::string> names;
     std::filesystem::file_time_type until = std::filesystem::file_time_type::min();

@@ -91,7 +91,7 @@ void write_parts(const Snapshot& snapshot, const fs::path& dir) {
 
 Bytes read_part(const Snapshot& snapshot, const std::string& name) {
   const fs::path path = place_of_part(snapshot.source(), name);
-  // O_NONBLOCK: opening a pipe would wait for somebody who writes to it.
+  // O_NONBLOCK: if the path is a pipe, opening it would otherwise wait for a writer.
   const os::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   if (!file.is_open() && errno == ENOENT) {
     throw CheckpointError(

@@ -125,7 +125,7 @@ void Reader::classify(Part& part, const h5::Type& type, const h5::Space& space) 
   const std::size_t element_bytes = H5Tget_size(type.id());
   part.bytes = element_bytes;
   for (const hsize_t size : extent) {
-    // With every product under the file's size neither this one nor a stride can overflow.
+    // Every product stays below the file's size, so neither this product nor a stride can overflow.
     if (size > file_bytes_ || (size > 0 && part.bytes > file_bytes_ / size)) {
       refuse(part.name, fmt::format("of shape [{}]", fmt::join(extent, ", ")),
              fmt::format("less than the {} bytes of the file", file_bytes_));

@@ -1,5 +1,5 @@
-/// Reads the HDF5 part of a checkpoint. Its hashes are right, but the reader trusts nothing all the
-/// same: hashes protect against damage, not against malice.
+/// Reads the HDF5 part of a checkpoint. The hashes were checked before. The reader still checks
+/// everything, because hashes protect against damage but not against malice.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,7 +17,8 @@ namespace traffic::checkpoint {
 
 class Reader {
  public:
-  /// @param fd the checked file; opened again through it, so that it is that file which is read
+  /// @param fd the checked file. HDF5 opens it again through this descriptor, so that it reads the
+  /// same file
   /// @throws h5::CallFailed
   Reader(int fd, std::filesystem::path path, std::uint64_t file_bytes);
 

@@ -45,7 +45,7 @@ void write_holder(int fd, const std::filesystem::path& path) {
 
 enum class Lock { kTaken, kHeldByAnother, kUnknownHere };
 
-/// Lustre without -o flock has ENOSYS, others EOPNOTSUPP or ENOLCK.
+/// Lustre without -o flock returns ENOSYS, other file systems EOPNOTSUPP or ENOLCK.
 Lock take_lock(int fd, const std::filesystem::path& path) {
   int rc = 0;
   do {
@@ -57,8 +57,8 @@ Lock take_lock(int fd, const std::filesystem::path& path) {
   throw io_error("lock", path, errno);
 }
 
-/// The folder itself is locked as well, so that removing run.lock lets nobody else in. Network file
-/// systems cannot lock folders.
+/// The folder itself is locked as well, so that no second run can start after run.lock was removed.
+/// Network file systems cannot lock folders.
 bool holds_folder(const os::Descriptor& folder) {
   return folder.is_open() &&
          (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
@@ -71,7 +71,7 @@ RunLock::RunLock(const std::filesystem::path& dir) {
   std::filesystem::create_directories(dir, error);
   if (error) throw io_error("create", dir, error.value());
   const auto path = dir / "run.lock";
-  // Not through a link: the file is emptied.
+  // Does not follow a link, because the file is emptied.
   file_ = os::Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file_.is_open()) throw io_error("open", path, errno);
   const Lock lock = take_lock(file_.get(), path);

@@ -36,8 +36,8 @@ const char* dtype_name(at::ScalarType dtype) {
   }
 }
 
-/// The format allows no gaps between tensors. With the widest elements first, every tensor starts
-/// at a multiple of its element size all the same.
+/// The format allows no gaps between tensors. Tensors with the widest elements come first, so that
+/// every tensor still starts at a multiple of its element size.
 NamedTensors aligned_order(NamedTensors tensors) {
   std::stable_sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) {
     return a.second.element_size() > b.second.element_size();

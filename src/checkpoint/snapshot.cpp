@@ -53,7 +53,7 @@ void Snapshot::put_tensor(const std::string& name, const at::Tensor& value) {
                 "checkpoint part '{}' is {}, which the format does not have", name,
                 describe(value));
   const at::Tensor stored = value.detach().to(at::kCPU).contiguous();
-  // A tensor without dimensions is what HDF5 calls a scalar: one representation for both.
+  // HDF5 calls a tensor without dimensions a scalar.
   if (stored.dim() == 0 && stored.scalar_type() == at::kLong) {
     put(name, stored.item<std::int64_t>());
   } else if (stored.dim() == 0 && stored.scalar_type() == at::kDouble) {

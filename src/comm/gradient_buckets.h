@@ -33,8 +33,8 @@ class BucketQueue {
  public:
   explicit BucketQueue(const std::vector<Bucket>& buckets);
 
-  /// Starts a backward pass. @param is_unused [parameters] true: gets no gradient and is not waited
-  /// for
+  /// Starts a backward pass. @param is_unused [parameters] true: backward gives this parameter no
+  /// gradient, so no bucket waits for it
   void start(const std::vector<bool>& is_unused);
   /// @return buckets that may be reduced now, in order
   /// @throws Error for a parameter that was marked ready before

@@ -12,8 +12,8 @@ bool is_under_mpirun() noexcept;
 /// MPI_Abort explains itself. MPI must be initialized.
 [[noreturn]] void end_all_ranks(ExitCode code) noexcept;
 
-/// The same where every rank calls it with one code. Rank 0 ends the job; the others end it only if
-/// rank 0 does not.
+/// Does the same if every rank calls it with the same code. Rank 0 ends the job; the others end it
+/// only if rank 0 does not.
 [[noreturn]] void end_all_ranks_together(ExitCode code) noexcept;
 
 }  // namespace traffic::comm

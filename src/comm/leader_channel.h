@@ -1,8 +1,8 @@
-/// Communication between the leaders of nodes (the lowest rank of each): MPI messages, polled with
-/// a back-off, so that a missing leader is detected. A reduction is cut into pieces, and each piece
-/// into as many ranges as there are leaders. Every leader receives all parts of its range, sums
-/// them in the order of sum_plan.h and sends the sum to the others. A few pieces are in flight at a
-/// time, so that the link is busy while a leader adds.
+/// Communication between the leaders of nodes (the lowest rank of each). It uses MPI messages and
+/// polls them with a back-off, so that it can detect a missing leader. A reduction is cut into
+/// pieces, and each piece into as many ranges as there are leaders. Every leader receives all parts
+/// of its range, sums them in the order of sum_plan.h and sends the sum to the others. A few pieces
+/// are in flight at a time, so that the link is busy while a leader adds.
 #pragma once
 
 #include <array>
@@ -45,7 +45,7 @@ class LeaderChannel {
   /// @param result receives the sum including all other nodes' parts; may be the first part
   void all_reduce(std::span<std::byte* const> parts, std::byte* result, std::int64_t bytes,
                   const OpHeader& header, const Deadline& deadline);
-  /// In place; the data must fit into the stage of a node.
+  /// Broadcasts in place. The data must fit into the stage of a node.
   void broadcast(std::byte* data, std::size_t bytes, int root_node, const OpHeader& header,
                  const Deadline& deadline);
   /// Concatenates the bytes of all leaders in the order of nodes.

@@ -90,7 +90,8 @@ void LeaderChannel::scatter(Piece& piece, std::size_t slot, const Reducing& what
   const auto self = static_cast<std::size_t>(node_index_);
   const Range own = range_of(piece.bytes, what.element, self, n);
   piece.inbox.resize(own.size() * plan_.parts.size());
-  for (std::size_t step = 1; step < n; ++step) {  // no two send to the same one
+  for (std::size_t step = 1; step < n;
+       ++step) {  // in each step no two leaders send to the same leader
     const std::size_t from = (self + n - step) % n;
     const std::size_t to = (self + step) % n;
     for (const std::size_t part : parts_of_node_[from]) {

@@ -40,8 +40,8 @@ class MpiCommunicator final : public Communicator {
   MpiCommunicator(const MpiSession& session, const MpiCommunicatorOptions& options);
 
   void barrier() override;
-  /// Meets all ranks and compares the headers of an operation that they will run elsewhere (on
-  /// their GPUs).
+  /// Waits for all ranks and compares the headers of an operation that they will then run on their
+  /// GPUs.
   /// @return a description of the operation with its number, for messages
   std::string announce(const OpHeader& header);
   at::Tensor shared_zeros(std::int64_t count, at::ScalarType dtype) override;

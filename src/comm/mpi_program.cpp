@@ -17,16 +17,16 @@
 namespace traffic::comm {
 namespace {
 
-/// How long a job that failed before its session may take to start MPI, only to end.
+/// Time limit for starting MPI in a job that failed before its session. It needs MPI only to end.
 constexpr double kSilentEnd_s = 30;
-/// Rank 0 usually fails alike and ends the job within this time.
+/// Rank 0 usually fails in the same way and ends the job within this time.
 constexpr useconds_t kYieldToRank0_us = 2'000'000;
 
 /// The first line only: torch appends a stack trace to its messages.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Reports a session that did not start. Before MPI runs, all ranks fail alike and only one of them
-/// prints.
+/// Reports a session that did not start. Before MPI runs, all ranks fail in the same way, so only
+/// one of them prints.
 void report_no_session(const char* message) {
   int initialized = 0;
   MPI_Initialized(&initialized);

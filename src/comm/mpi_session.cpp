@@ -81,7 +81,7 @@ std::function<void()> give_up_on(const char* call, double timeout_s) {
   };
 }
 
-/// The rank of each rank's node leader: equal for ranks that share memory.
+/// For each rank the rank of its node's leader. Ranks with equal leaders share memory.
 std::vector<int> find_nodes(MPI_Comm world, MPI_Comm node, int rank, int size) {
   int leader = rank;
   TRAFFIC_MPI(MPI_Bcast(&leader, 1, MPI_INT, 0, node));

@@ -1,9 +1,9 @@
-/// Meetings of the ranks of one node in shared memory: rounds of "write, arrive, read".
+/// The ranks of one node exchange data in shared memory, in rounds of "write, arrive, read".
 ///
 /// Each rank has a stage of two halves. In a round every rank may write to its half, then calls
-/// exchange(), and may read all halves until its next exchange(). The halves alternate, so one
-/// round costs one meeting: a rank that writes for round k + 2 knows that all ranks have arrived at
-/// round k + 1 and hence have read round k.
+/// exchange(), and may read all halves until its next exchange(). The halves alternate, so the
+/// ranks wait for each other only once in a round: a rank that writes for round k + 2 knows that
+/// all ranks have arrived at round k + 1 and hence have read round k.
 ///
 /// A waiting rank spins for some microseconds, then yields its core for some more, and then sleeps
 /// on a futex. While it waits it detects that another rank is in another operation, has left, is
@@ -38,9 +38,9 @@ class NodeChannel {
 
   /// @param ranks the node's ranks, ascending; the caller is ranks[local_rank]
   NodeChannel(NodeMemory segment, std::vector<int> ranks, int local_rank);
-  /// Tells the other ranks that this rank will not come any more. It does not do so while an
-  /// exception unwinds the stack. Otherwise the other ranks could report that this rank has left
-  /// before the exception's own message is in the log.
+  /// Tells the other ranks that this rank will not come any more, unless an exception unwinds the
+  /// stack. Otherwise the other ranks could report that this rank has left before the exception's
+  /// own message is in the log.
   ~NodeChannel();
   NodeChannel(const NodeChannel&) = delete;
   NodeChannel& operator=(const NodeChannel&) = delete;

@@ -13,7 +13,8 @@
 
 namespace traffic::comm {
 
-/// For each source in turn: how often the last two partial sums are added once it has arrived.
+/// For each source in turn: how often the last two partial sums are added after this source was
+/// taken.
 using Merges = std::vector<std::uint8_t>;
 
 /// A subtree whose ranks are on one node.

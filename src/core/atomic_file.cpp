@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An open file; close() reports what a deferred write may say only then.
+/// An open file. close() reports errors of deferred writes, which may show only then.
 class OpenFile {
  public:
   OpenFile(const fs::path& path, int flags) : path_(path) {
@@ -58,8 +58,8 @@ fs::path folder_of(const fs::path& path) {
 
 std::uint32_t host_tag() { return static_cast<std::uint32_t>(xxh3_64(hostname())); }
 
-/// ".tmp-<pid>-<start of the process>-<host>-<number>-<name>": tells remove_stale_temporaries whose
-/// it is.
+/// ".tmp-<pid>-<start of the process>-<host>-<number>-<name>": tells remove_stale_temporaries which
+/// process made the file.
 fs::path temporary_path(const fs::path& target) {
   static std::atomic<unsigned> counter{0};
   const pid_t pid = getpid();

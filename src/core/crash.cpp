@@ -20,7 +20,7 @@ constexpr int kMostFrames = 64;
 constexpr std::size_t kStackBytes = std::size_t{64} << 10U;
 constexpr std::array<int, 5> kCrashes{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
-/// Longer than a report takes, also to a file system that has to wake up.
+/// Longer than a report takes, even on a file system that responds slowly at first.
 constexpr time_t kLongestReport_s = 10;
 
 // The handler may not allocate, so it uses these.

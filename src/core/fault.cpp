@@ -65,8 +65,8 @@ std::optional<double> probability(std::string_view text) {
   return value;
 }
 
-/// Not the same in two processes: one that took the place of another shall not meet its fault
-/// again.
+/// Differs between processes, so that a process that replaces another one does not repeat its
+/// fault.
 bool is_drawn(double probability) {
   static std::mutex mutex;
   static Rng rng(derive_seed(static_cast<std::uint64_t>(getpid()),
@@ -181,7 +181,7 @@ Action hit(std::string_view site, std::int64_t rank, std::int64_t step) {
         (point.step >= 0 && point.step != step)) {
       continue;
     }
-    // A fault at a step is one event: when the step is tried again it is over.
+    // A fault at a step happens once; a repeated step has no fault.
     if (point.step >= 0 && spent[i].exchange(true)) continue;
     if (point.probability < 1 && !is_drawn(point.probability)) continue;
     if (const Action action = act(point, rank, step); action != Action::kNone) left = action;

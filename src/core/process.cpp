@@ -39,7 +39,7 @@ std::int64_t limit_in(const std::filesystem::path& path) {
   return file >> limit && limit > 0 ? limit : std::numeric_limits<std::int64_t>::max();
 }
 
-/// Where the files of the control group that limits memory are; "memory" has one in each version.
+/// A control group that limits memory: its folder and the names of its files in version 1 or 2.
 struct MemoryGroup {
   std::filesystem::path root;
   std::filesystem::path group;  ///< below it
@@ -71,7 +71,7 @@ std::string own_groups() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The number behind a word in a file of words and numbers; -1 if it is not there.
+/// The number that follows a word in a file of words and numbers; -1 if the word is missing.
 std::int64_t number_after(std::string_view wanted, const std::filesystem::path& path) {
   std::ifstream counters(path);
   std::string name;
@@ -123,7 +123,7 @@ double load_average() {
 
 std::int64_t cgroup_memory_limit_bytes(const std::filesystem::path& mount,
                                        std::string_view groups) {
-  // A container may be shown its own group as the root, so that is looked at in any case.
+  // In a container the root may be the container's own group, so the root is always checked, too.
   std::int64_t least = std::min(limit_in(mount / "memory.max"),
                                 limit_in(mount / "memory" / "memory.limit_in_bytes"));
   for (const MemoryGroup& of : memory_groups(mount, groups)) {
@@ -152,7 +152,7 @@ std::vector<std::string> command_line() {
 }
 
 std::int64_t num_oom_kills() {
-  // The group's own count, where there is one: what others on the machine came to is not ours.
+  // Prefers the group's own count, because the machine's count includes processes of others.
   const std::int64_t ours = cgroup_oom_kills("/sys/fs/cgroup", own_groups());
   return ours >= 0 ? ours : std::max<std::int64_t>(0, number_after("oom_kill", "/proc/vmstat"));
 }
@@ -161,10 +161,9 @@ std::string memory_hint(std::int64_t oom_kills_before) {
   const std::int64_t kills = num_oom_kills() - oom_kills_before;
   if (kills <= 0) return {};
   return fmt::format(
-      "; memory ran out: the kernel has ended {} process{} for it (dmesg). Less is needed with "
-      "fewer "
-      "simulations (rollout.workers, rollout.envs_per_worker), smaller batches (data.batch_size, "
-      "ppo.minibatch_size) or fewer ranks on a machine; or ask the scheduler for more",
+      "; memory ran out, and the kernel killed {} process{} (see dmesg). Use fewer simulations "
+      "(rollout.workers, rollout.envs_per_worker), smaller batches (data.batch_size, "
+      "ppo.minibatch_size) or fewer ranks on a machine, or ask the scheduler for more memory",
       kills, kills == 1 ? "" : "es");
 }
 

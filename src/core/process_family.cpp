@@ -56,7 +56,7 @@ std::vector<ProcessFacts> family_of(int pid) {
   const int root = by_starter ? parent->first : pid;
   std::vector<ProcessFacts> family;
   for (const auto& [number, stat] : all) {
-    // Up to the root, in fewer steps than there are processes.
+    // Follows the parents up to the root, in fewer steps than there are processes.
     int above = number;
     for (std::size_t i = 0; i < all.size() && above != root; ++i) {
       const auto found = all.find(above);

@@ -6,18 +6,35 @@
 #include <cerrno>
 #include <csignal>
 
+#include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 
 namespace traffic {
 namespace {
 
+/// A SIGINT is often sent twice at once: `timeout -s INT` and job managers signal the program and
+/// then its process group. Such a pair is one request.
+constexpr double kSameInterrupt_s = 0.5;
+
 std::atomic<int> g_request{0};
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not take a lock");
+std::atomic<double> g_interrupt_s{0.0};  ///< steady_seconds() of the first SIGINT
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<double>::is_always_lock_free,
+              "a signal handler may not take a lock");
 
 void note(StopRequest request) noexcept {
   const int value = static_cast<int>(request);
   int seen = g_request.load(std::memory_order_relaxed);
   while (seen < value && !g_request.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+void interrupt() noexcept {
+  const double now_s = steady_seconds();
+  if (stop_request() != StopRequest::kInterrupt) {
+    g_interrupt_s.store(now_s, std::memory_order_relaxed);
+    note(StopRequest::kInterrupt);
+  } else if (now_s - g_interrupt_s.load(std::memory_order_relaxed) > kSameInterrupt_s) {
+    ::_exit(130);
   }
 }
 
@@ -31,15 +48,14 @@ void handle(int signal) noexcept {
       note(StopRequest::kTerminate);
       break;
     default:
-      if (stop_request() == StopRequest::kInterrupt) ::_exit(130);
-      note(StopRequest::kInterrupt);
+      interrupt();
   }
 }
 
 void install(int signal, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;  // libraries that do not expect EINTR go on
+  action.sa_flags = SA_RESTART;  // libraries that do not expect EINTR continue
   sigemptyset(&action.sa_mask);
   TRAFFIC_CHECK(sigaction(signal, &action, nullptr) == 0, "sigaction({}) failed: errno {}", signal,
                 errno);

@@ -32,7 +32,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::optional<std::string_view> nearest_name(std::string_view name,
                                              std::span<const std::string_view> candidates) {
   constexpr std::size_t kLongestName =
-      200;  // the distance of absurdly long names is not worth its cost
+      200;  // computing the distance of longer names takes too long
   if (name.size() > kLongestName) return std::nullopt;
   std::optional<std::string_view> best;
   std::size_t best_distance = std::max<std::size_t>(2, name.size() / 3) + 1;
@@ -47,8 +47,8 @@ std::optional<std::string_view> nearest_name(std::string_view name,
 }
 
 bool is_utf8(std::string_view text) {
-  // Least value of a character of 2, 3, 4 bytes: less is a longer form of a shorter character,
-  // which is not allowed.
+  // Smallest code point that needs 2, 3 or 4 bytes. Longer encodings of smaller code points are not
+  // allowed.
   constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
   std::size_t i = 0;
   while (i < text.size()) {
@@ -76,7 +76,7 @@ std::string printable(std::string_view text) {
   constexpr std::size_t kLongest = 80;
   std::size_t length = std::min(text.size(), kLongest);
   if (length < text.size()) {
-    // Not in the middle of a character: its further bytes are 10xxxxxx.
+    // Does not cut a character in two: its second and later bytes are 10xxxxxx.
     while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U) --length;
   }
   const std::string_view part = text.substr(0, length);

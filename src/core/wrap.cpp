@@ -12,14 +12,14 @@ constexpr int kDefaultWidth = 80;
 constexpr int kNarrowest = 60;
 constexpr int kWidest = 120;  // longer lines are hard to read
 
-/// Characters, not bytes: continuation bytes of UTF-8 take no column.
+/// Counts characters, not bytes: continuation bytes of UTF-8 take no column.
 std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-/// Where continuation lines begin: at the last column that two spaces or more set apart, if it
-/// leaves half of the width; else at the line's own indentation.
+/// Column at which continuation lines begin: that of the last text after two or more spaces, if at
+/// least half of the width remains there; otherwise the line's own indentation.
 std::size_t hanging_indent(std::string_view line, std::size_t width) {
   const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
   std::size_t indent = own;

@@ -9,7 +9,7 @@
 namespace traffic::game {
 namespace {
 
-constexpr std::uint64_t kLowBits = 0x010101010101ULL;  ///< of a byte for each snake
+constexpr std::uint64_t kLowBits = 0x010101010101ULL;  ///< lowest bit of each snake's byte
 
 std::uint64_t packed(const Actions& actions) {
   std::uint64_t word = 0;
@@ -17,9 +17,9 @@ std::uint64_t packed(const Actions& actions) {
   return word;
 }
 
-/// Changes (xor) of the directions of all snakes that replace reversed moves: for each snake one of
-/// the three that do not reverse it. The table has all 3^6 combinations, so that one random number
-/// decides for all snakes.
+/// Moves that replace reversals, as the xor of the old and the new direction of all six snakes.
+/// Each snake has three directions that do not reverse it. The table has all 3^6 combinations, so a
+/// single random number chooses for all snakes.
 constexpr auto kTurns = [] {
   constexpr std::array<std::uint64_t, 3> kChanges{0, 2, 3};
   std::array<std::uint64_t, 729> table{};
@@ -37,7 +37,7 @@ Actions without_reversals(Board& board, const Actions& actions) {
   TRAFFIC_CHECK((wanted & ~(3 * kLowBits)) == 0, "an action of {} {} {} {} {} {}, expected 0 to 3",
                 actions[0], actions[1], actions[2], actions[3], actions[4], actions[5]);
   const std::uint64_t now = packed(board.direction);
-  const std::uint64_t change = wanted ^ now;  // 1 turns round
+  const std::uint64_t change = wanted ^ now;  // 1: the snake reverses
   const std::uint64_t reversed = (change & ~(change >> 1U) & kLowBits) * 3;
   if (reversed == 0) return actions;
   const std::uint64_t turned = now ^ kTurns[board.rng.uniform_int(kTurns.size())];
@@ -89,8 +89,8 @@ void clear_snake(Board& board, std::size_t snake) {
 
 int all_lengths(const Board& board) { return team_length(board, 0) + team_length(board, 1); }
 
-/// Sets the rewards of snakes that died and lets them begin again. All leave the board before the
-/// first one returns.
+/// Sets the rewards of snakes that died and returns them to the board. All dead snakes leave the
+/// board before the first one returns.
 void begin_again(Board& board, StepResult& result) {
   for (std::size_t i = 0; i < kSnakes; ++i) {
     if ((result.died >> i & 1U) == 0) continue;

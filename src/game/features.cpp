@@ -56,7 +56,7 @@ float nearness(std::uint8_t steps) {
   return steps == Paths::kNone ? 0.0F : 1.0F / static_cast<float>(steps);
 }
 
-/// Beans that this snake reaches before all other snakes.
+/// Whether this snake can reach each bean before all other snakes.
 std::array<bool, kBeans> first_at(const Common& common, std::size_t snake) {
   std::array<bool, kBeans> first{};
   for (std::size_t bean = 0; bean < kBeans; ++bean) {

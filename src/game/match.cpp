@@ -3,7 +3,7 @@
 namespace traffic::game {
 namespace {
 
-/// Streams of a game's seed; the board draws from the seed itself.
+/// Random stream of the players. The board uses the game's seed itself.
 constexpr std::uint64_t kPlayerStream = 1;
 
 int gained(const Board& board, int team) {

@@ -27,7 +27,7 @@ bool taken(const Board& board, Cell cell) {
 
 int squared(int x) { return x * x; }
 
-/// Squared straight distance, not over the edge of the board.
+/// Squared straight-line distance on the flat board, which does not wrap around at the edges.
 int flat_distance(Cell from, Cell to) {
   return squared(row_of(from) - row_of(to)) + squared(column_of(from) - column_of(to));
 }
@@ -158,8 +158,8 @@ int cost_of_way(const View& view, std::size_t snake, std::uint8_t direction, int
   return steps == Paths::kNone ? none : steps;
 }
 
-/// Number of heads that may move to the same cell, of snakes that would not lose more than this
-/// one.
+/// Number of other heads that may move to the same cell, without snakes that would lose more than
+/// this one.
 int rivals_beside(const View& view, std::size_t snake, Cell next) {
   const Board& board = view.board;
   int count = 0;
@@ -196,8 +196,9 @@ int way_of_enemies(const View& view, std::size_t bean) {
   return least;
 }
 
-/// Cost of a move because of heads that may move to the same cell: the segments that this snake
-/// would lose in addition to the other's. The cost is negative if the other would lose many more.
+/// Cost of a move because other heads may move to the same cell, in segments. For an enemy that is
+/// not longer, it is the difference of the lengths plus 1; for an enemy that is much longer, -1.
+/// For a teammate it is the loss of both snakes.
 int danger(const View& view, std::size_t snake, Cell next) {
   constexpr int kMuch = 3;  // segments
   const Board& board = view.board;

@@ -12,14 +12,14 @@ namespace {
 constexpr std::size_t kLanes = Paths::kLanes;
 constexpr std::size_t kMoves = kSnakes * kDirections;
 
-/// The same row of several searches, with one bit for each column. It is written as a vector
-/// because compilers vectorise loops over the lanes, but keep the values in memory.
+/// One row of the board in each of kLanes searches, with one bit for each column. The type is an
+/// explicit vector, because compilers vectorise loops over an array but keep its values in memory.
 using Lanes = std::uint32_t __attribute__((vector_size(kLanes * sizeof(std::uint32_t))));
 using Bytes = std::uint8_t __attribute__((vector_size(kLanes)));
 using Reached = std::array<Lanes, kRows>;
 using Rows = std::array<std::uint32_t, kRows>;
 
-/// Next moves of the snakes, out of kMoves, without those that are certain death.
+/// Next moves of the snakes, without moves into segments that stay.
 struct Move {
   std::uint8_t index = 0;
   std::uint8_t row = 0;
@@ -84,14 +84,14 @@ inline bool spread(const Rows& free, Reached& reached) {
   return any != 0;
 }
 
-/// Results of the searches for a move: when each of them reached its cell, if at all.
+/// Results of all searches for the cell of one move.
 struct Found {
-  Lanes waited{};
-  Lanes there{};  ///< 1 if the search reached it
+  Lanes waited{};  ///< steps before the search reached the cell
+  Lanes there{};   ///< 1 if the search reached it
 };
 using FoundByMove = std::array<Found, kMoves>;
 
-/// Counts the set bits of each lane, with operations that all vectors have.
+/// Replaces each lane by the number of its set bits. Uses only operations that all vectors have.
 inline void count_bits(Lanes& x) {
   x -= x >> 1U & 0x55555555U;
   x = (x & 0x33333333U) + (x >> 2U & 0x33333333U);
@@ -130,7 +130,7 @@ std::uint8_t& room_of(Paths& paths, Move move) {
   return paths.room[move.index / kDirections][move.index % kDirections];
 }
 
-/// Sets the room of each move: the size of the area that a search found there.
+/// Sets the room of each move to the size of the area that a search found there.
 TRAFFIC_VECTORISED void fill_rooms(const Moves& moves, const FoundByMove& found, const Lanes& sizes,
                                    Paths& paths) {
   for (std::size_t m = 0; m < moves.count; ++m) {
@@ -142,7 +142,7 @@ TRAFFIC_VECTORISED void fill_rooms(const Moves& moves, const FoundByMove& found,
   }
 }
 
-/// Few moves lead into areas without beans; further searches begin at their cells.
+/// Sets the room of moves into areas without beans, by searches that start at their cells.
 void fill_other_rooms(const Rows& free, const Moves& moves, Paths& paths) {
   while (true) {
     Reached reached{};

@@ -11,10 +11,10 @@
 namespace traffic::game {
 namespace {
 
-/// Content of a cell: nothing, a bean, or a snake.
+/// Picture of a cell in the terminal.
 struct Mark {
-  char letter = '.';
-  int team = -1;
+  char letter = '.';  ///< '.' for an empty cell, '*' for a bean, or the letter of a snake
+  int team = -1;      ///< -1: no snake
 };
 using Picture = std::array<Mark, kCells>;
 

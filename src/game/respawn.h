@@ -1,4 +1,4 @@
-/// The new beginning of a snake that died.
+/// Returns a snake that died to the board.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,13 @@
 
 namespace traffic::game {
 
-/// Lays a snake of length 0 into the first room for it: the first free cell by rows from which a
-/// search of free cells (right, down, up, left) finds two more. Without beans refilled.
-/// @return whether there is such room; if not, the snake stays away
+/// Puts a snake of length 0 into kStartLength free cells. It takes the first free cell by rows from
+/// which a breadth-first search over free cells (right, down, up, left) finds two more.
+/// @return false if there are no such cells; the snake then stays off the board
 bool respawn(Board& board, std::size_t snake);
 
-/// Lays a snake into free cells, head first; its direction is left as it is.
+/// Puts a snake into free cells; its direction does not change.
+/// @param cells head first
 void put_snake(Board& board, std::size_t snake, std::span<const Cell> cells);
 
 }  // namespace traffic::game

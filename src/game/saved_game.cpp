@@ -32,7 +32,7 @@ void add_snake(const Board& board, std::size_t snake, std::span<std::uint8_t, kC
   ++contents[cell];
 }
 
-/// In a game in play no two segments or beans share a cell: snakes that met have died.
+/// Between steps no two segments or beans share a cell, because snakes that collided have died.
 void check_board(const Board& board) {
   require(board.num_beans <= kBeans, "more beans than there may be");
   require(board.num_steps < kMaxSteps, "more steps than a game has");
@@ -71,7 +71,7 @@ void write_game(const Game& game, std::span<std::byte, kGameBytes> bytes) {
 }
 
 Game read_game(std::span<const std::byte, kGameBytes> bytes) {
-  // Checked before the copy: a bool of another value has no meaning.
+  // Checked before the copy, because a bool whose byte is neither 0 nor 1 is undefined.
   require(bytes[offsetof(Board, over)] == std::byte{0}, "ended");
   Game game;
   std::memcpy(static_cast<void*>(&game.board), bytes.data(), kBoardBytes);

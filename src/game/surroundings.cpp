@@ -9,7 +9,7 @@
 namespace traffic::game {
 namespace {
 
-/// Cells around a head, by rows.
+/// For each cell of a head, the cells of its window by rows.
 constexpr auto kWindow = [] {
   std::array<std::array<Cell, kWindowCells>, kCells> table{};
   for (int cell = 0; cell < kCells; ++cell) {
@@ -24,7 +24,7 @@ constexpr auto kWindow = [] {
   return table;
 }();
 
-/// Steps to a bean of each snake of interest.
+/// Steps to a bean: from the snake itself, its nearest teammate and its nearest enemy.
 struct Race {
   std::uint8_t own = Paths::kNone;
   std::uint8_t mate = Paths::kNone;
@@ -71,7 +71,7 @@ void Surroundings::write_races(int snake, float* out) const {
       best = std::min(best, steps_[other][bean]);
     }
   }
-  for (int i = 1; i < beans; ++i) {  // a few: by insertion, which allocates nothing
+  for (int i = 1; i < beans; ++i) {  // insertion sort, without allocation
     for (auto j = static_cast<std::size_t>(i); j > 0 && races[j].own < races[j - 1].own; --j) {
       std::swap(races[j], races[j - 1]);
     }

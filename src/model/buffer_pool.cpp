@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kAlignment = 64;
-constexpr int kStepsOfPower = 8;  ///< number of size classes between a power of two and the next
+constexpr int kStepsOfPower = 8;  ///< number of size classes for each power of two
 
 /// Header before the memory of each tensor. The deleter gets only the address and reads the size
 /// here.

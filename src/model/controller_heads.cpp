@@ -17,10 +17,10 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// The sum of exp over all but the first of n values.
+/// The sum of exp(x) over all of n values but the first, scaled to avoid overflow.
 struct SumOfRest {
   float highest;
-  float sum;  ///< of exp(x - highest)
+  float sum;  ///< sum of exp(x - highest)
 
   SumOfRest(const float* x, std::int64_t n) : highest(*std::max_element(x + 1, x + n)), sum(0.0F) {
     for (std::int64_t a = 1; a < n; ++a) sum += std::exp(x[a] - highest);

@@ -12,6 +12,7 @@ struct HeadParameters {
   at::Tensor impact_weight;      ///< [1, latents]; undefined: no impact
 };
 
+/// Weights of the two parts of the score (ControllerImpl).
 struct HeadScales {
   double importance = 1.0;
   double impact = 0.0;

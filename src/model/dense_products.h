@@ -1,5 +1,5 @@
-/// Dense layers of small float matrices on the CPU, without the torch dispatcher and without
-/// recording for autograd: for a few hundred rows these take as long as the arithmetic.
+/// Dense layers of small float matrices on the CPU. They avoid the torch dispatcher and autograd,
+/// whose overhead would be as large as the arithmetic for a few hundred rows.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -94,8 +94,8 @@ EdgeIndex make_edge_index(const GraphBatch& graph, bool by_source) {
   }
   for (std::int64_t e = 0; e < edges; ++e) ++out_ptr[src[e] + 1];
   for (std::int64_t i = 0; i < nodes; ++i) out_ptr[i + 1] += out_ptr[i];
-  // Filling moves each start to the start of the next node, so all starts are then one position too
-  // far left.
+  // This loop advances out_ptr[i] from the start of node i to its end, which is the start of the
+  // next node. All entries are therefore shifted by one position afterwards.
   for (std::int64_t e = 0; e < edges; ++e)
     out_edge[out_ptr[src[e]]++] = static_cast<std::int32_t>(e);
   std::copy_backward(out_ptr, out_ptr + nodes, out_ptr + nodes + 1);

@@ -67,8 +67,8 @@ struct ThinInput {
   ThinBasis of;
 };
 
-/// Queries, keys and values of a thin input: rows * (basis W^T) + (offset W^T + b). With the nine
-/// features of a vehicle the product has depth 16 instead of d.
+/// Queries, keys and values of a thin input: rows * (basis W^T) + (offset W^T + b). The depth of
+/// this product is R instead of d (e.g. 16 with nine features per vehicle).
 struct ThinProjection {
   PackedWeight<float> weight;  ///< [R, 3 d] in panels
   at::Tensor bias;             ///< [3 d]
@@ -89,8 +89,8 @@ template <typename T>
 PackedLayer<T> pack_layer(const LayerParameters& parameters, std::int64_t heads,
                           const ThinBasis* thin);
 
-/// Data that a fused forward pass keeps for its backward pass. Matrices have the type of the
-/// products.
+/// Data that a fused forward pass keeps for its backward pass. Unless stated otherwise, matrices
+/// have the type of the products.
 struct LayerTape {
   at::Tensor qkv;          ///< [N, 3 d]
   at::Tensor probability;  ///< [E, heads] float32

@@ -25,7 +25,7 @@ void check_weight(const at::Tensor& weight) {
                 kWidthUnit);
 }
 
-/// Minimum number of parts that a thread packs: fewer are finished sooner than a thread wakes up.
+/// Minimum number of parts per thread: packing fewer takes less time than waking up a thread.
 std::int64_t grain_of(std::int64_t values) {
   constexpr std::int64_t kValuesOfAThread = std::int64_t{1} << 15;
   return std::max<std::int64_t>(1, kValuesOfAThread / values);

@@ -80,8 +80,8 @@ struct PerceptronNode : torch::autograd::Function<PerceptronNode> {
     const bool has_shared = context->saved_data["has_shared"].toBool();
     const variable_list saved = context->get_saved_variables();
     const std::size_t first = (has_rows ? 1 : 0) + (has_shared ? 2 : 0);
-    // parameters: 2 per layer, of the first layer 2 per part; inputs: `first`; outputs: one per
-    // layer.
+    // The saved list has 2 parameters per layer (2 per part for the first layer), then `first`
+    // inputs, then one output per layer.
     const std::size_t parts = (has_rows ? 1U : 0U) + (has_shared ? 1U : 0U);
     const std::size_t hidden = (saved.size() - 2 * parts - first - 1) / 3;
     const std::size_t parameters = 2 * (parts + hidden);

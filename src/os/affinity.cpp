@@ -38,7 +38,8 @@ std::optional<Ancestor> look_up(pid_t pid) {
   return std::nullopt;
 }
 
-/// The daemon that started this process, through scripts maybe; 0 if there is none.
+/// Process of the mpirun daemon that started this process, perhaps through scripts; 0 if there is
+/// none.
 pid_t find_launcher() {
   pid_t pid = getppid();
   while (pid > 1) {

@@ -50,8 +50,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// A copy of a descriptor, above all numbers that the child gets: a dup2 onto one of them cannot
-/// close it.
+/// Copies a descriptor to a number above all numbers that the child gets, so that no dup2 onto one
+/// of those closes the copy.
 Descriptor above(int fd, int highest) {
   Descriptor copy(fcntl(fd, F_DUPFD_CLOEXEC, highest + 1));
   if (!copy.is_open()) fail(errno, "cannot duplicate a descriptor");
@@ -103,7 +103,7 @@ class Launch {
     _exit(127);
   }
 
-  /// Waits until the child runs the program. @return errno if it does not come to that
+  /// Waits until the child runs the program. @return 0, or errno of the failure
   int trouble() {
     trouble_.write_end.reset();
     int error = 0;
@@ -131,7 +131,7 @@ void take(Descriptor& from, std::string& text) {
   text.append(reinterpret_cast<const char*>(buffer.data()), static_cast<std::size_t>(got));
 }
 
-/// Removes the complete lines from `begin` on that somebody takes.
+/// Removes the complete lines from `begin` on that takes_line accepts.
 /// @return where the next line begins
 std::size_t offer_lines(std::size_t begin, std::string& text,
                         const std::function<bool(std::string_view)>& takes_line) {
@@ -180,7 +180,7 @@ ChildProcess ChildProcess::run(const Program& program) {
 }
 
 ChildProcess ChildProcess::fork(const std::function<int()>& body, int parent_death_signal) {
-  std::fflush(nullptr);  // else both processes would write the buffered output
+  std::fflush(nullptr);  // otherwise both processes would write the buffered output
   const pid_t parent = getpid();
   const pid_t pid = ::fork();
   if (pid < 0) fail(errno, "cannot start a process");

@@ -156,8 +156,8 @@ Segment Segment::from_bytes(std::span<const std::byte> bytes, const SegmentShape
                            .action_dim = header.action_dim};
   if (found != shape) {
     throw CheckpointError(
-        "a replay segment of {} steps, {} streams, {} numbers seen and {} of an action; expected "
-        "{}, {}, {} and {}: go on with the configuration of the run that wrote it",
+        "a replay segment has {} steps, {} streams, observations of {} and action vectors of {} "
+        "numbers; expected {}, {}, {} and {}: use the configuration of the run that wrote it",
         found.steps, found.streams, found.obs_dim, found.action_dim, shape.steps, shape.streams,
         shape.obs_dim, shape.action_dim);
   }

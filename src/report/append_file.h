@@ -11,9 +11,9 @@
 
 namespace traffic::report {
 
-/// Survives a full disk, a removed folder and a revoked permission: entries that cannot be written
-/// are counted and dropped, and at most once a second the file is opened again, with its folder.
-/// Never throws. Not thread-safe; the owner locks.
+/// Survives a full disk, a removed folder and a revoked permission: it drops and counts entries
+/// that cannot be written. At most once a second it creates the folder and opens the file again.
+/// Never throws. Not thread-safe; the owner must lock.
 class AppendFile {
  public:
   /// @param preamble written whenever the file is new and empty, e.g. the header of a CSV file
@@ -22,7 +22,7 @@ class AppendFile {
   explicit AppendFile(std::filesystem::path path, std::string preamble = "",
                       std::uint64_t max_bytes = 0);
 
-  /// Appends all of `data` or, as far as no other process appends to the file, nothing of it.
+  /// Appends all of `data` or nothing; this holds as long as no other process appends to the file.
   /// @return whether it was written
   bool append(std::string_view data) noexcept;
   /// Number of calls of append() that wrote nothing.

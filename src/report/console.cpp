@@ -24,8 +24,8 @@ constexpr int kPatience_ms = 1000;
 /// A pipe that is ready accepts this many bytes without blocking.
 constexpr std::size_t kMostAtOnce = PIPE_BUF;
 
-/// Under mpirun stderr is a pipe to our parent, mpirun: the path of mpirun's own stderr. Empty
-/// without mpirun.
+/// Path of mpirun's own stderr; empty without mpirun. Under mpirun our stderr is a pipe to our
+/// parent process, mpirun.
 std::string stderr_of_mpirun() {
   if (std::getenv("OMPI_COMM_WORLD_RANK") == nullptr) return "";
   return fmt::format("/proc/{}/fd/2", ::getppid());
@@ -72,8 +72,8 @@ std::uint64_t Console::num_lost() const {
   return num_lost_;
 }
 
-/// Whether a write would not block, as it does where nobody reads (a stopped pager, ^S). The first
-/// time the function waits a second, for a reader that is only slow.
+/// Whether a write would not block. It blocks if nobody reads (a stopped pager, ^S). The first
+/// time, the function waits a second for a reader that is only slow.
 bool Console::is_read() noexcept {
   pollfd out{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   const int patience_ms = stalled_ ? 0 : kPatience_ms;

@@ -18,7 +18,8 @@ class Console {
   void line(std::string_view text) noexcept;
   /// Replaces the progress line, or removes it if the text is empty. Needs is_terminal().
   void progress(std::string text) noexcept;
-  /// Whether the output appears on a terminal that can overwrite a line, also through mpirun.
+  /// Whether the output appears, directly or through mpirun, on a terminal that can overwrite a
+  /// line.
   [[nodiscard]] static bool is_terminal();
   /// Columns of the terminal.
   [[nodiscard]] static int width();

@@ -27,7 +27,7 @@ std::int64_t time_in(const std::string& name) {
   return time;
 }
 
-/// A name that sorts behind all others in the folder, even if the clock was set back.
+/// A file name that sorts after all others in the folder, even if the clock was set back.
 fs::path next_path(const fs::path& dir) {
   auto time = static_cast<std::int64_t>(std::time(nullptr));
   std::error_code error;

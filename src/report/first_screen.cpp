@@ -147,14 +147,14 @@ std::string training_card(const std::vector<RunReader>& parts, RunStatus status,
 
 std::string code(const std::string& text) { return "<code>" + html_escaped(text) + "</code>"; }
 
-/// A path as seen from the run's folder, where it lies inside.
+/// A path, relative to the run's folder if it lies inside.
 std::string shown_path(const fs::path& path, const fs::path& root) {
   const fs::path inside = path.lexically_relative(root);
   return (inside.empty() || inside.native().starts_with("..") ? path : inside).string();
 }
 
-/// The result of a training, which is named after its folder or the only one that is no series of
-/// checkpoints; empty while there is none.
+/// The file with the result of a training: the checkpoint that is named after its folder or, if
+/// there is none, the only one that is not part of a series. Empty if there is no such file.
 std::string result_file(const RunReader& part, const fs::path& root) {
   std::vector<fs::path> results;
   std::error_code error;

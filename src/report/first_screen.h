@@ -9,10 +9,10 @@
 
 namespace traffic::report {
 
-/// HTML: a sentence, a row of short answers, and the table of controllers.
-/// @param parts the trainings of the run, or the run itself; the last that was evaluated counts
-/// @param has_ended whether the process that holds the run is about to release it
-/// @throws DataError for files that are damaged
+/// HTML with a sentence, a row of short answers, and the table of controllers.
+/// @param parts the trainings of the run, or the run itself; the last one that was evaluated counts
+/// @param has_ended as in write_html_report()
+/// @throws DataError if a file is damaged
 std::string first_screen(const RunReader& run, const std::vector<RunReader>& parts, bool has_ended);
 
 }  // namespace traffic::report

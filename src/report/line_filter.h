@@ -1,4 +1,4 @@
-/// Shortens files of lines when a run is resumed at an earlier step than it had reached.
+/// Shortens files of lines when a run resumes at an earlier step than it had reached.
 #pragma once
 
 #include <filesystem>

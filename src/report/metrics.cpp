@@ -21,7 +21,7 @@ bool is_up_to(std::string_view line, std::int64_t last_step) {
          json["step"].get<std::int64_t>() <= last_step;
 }
 
-/// Whether the line holds these metrics, whatever its time.
+/// Whether the line has these metrics; its time does not matter.
 bool has_figures(const std::string& line, nlohmann::ordered_json figures) {
   auto json = nlohmann::ordered_json::parse(line, nullptr, false);
   if (!json.is_object()) return false;
@@ -51,7 +51,7 @@ void MetricsWriter::write(std::int64_t step, double wall_time_s, const NamedValu
   json["step"] = step;
   json["time"] = wall_time_s;
   for (const auto& [name, value] : values) json[name] = value;
-  // The run was killed before it was saved, so it repeats an evaluation.
+  // The run was killed after this line but before its next save, so it repeats an evaluation.
   if (has_figures(std::exchange(last_kept_, {}), json)) return;
   file_->append(json.dump() + "\n");
 }

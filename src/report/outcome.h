@@ -14,19 +14,19 @@ inline constexpr std::string_view kCheckpoint = "checkpoint:";
 /// Whether a controller's name is that of a checkpoint, and not of a script.
 bool is_checkpoint(const std::string& controller);
 
-/// A number of a row; 0 where there is none.
+/// A number of a row of evaluation.json; 0 if the row does not have it.
 double number(const nlohmann::ordered_json& row, const char* name);
 bool has_gain(const nlohmann::ordered_json& row);
 /// "+4.25 ± 1.25 %"
 std::string gain_text(const nlohmann::ordered_json& row);
-/// Which side of 0 the interval of the gain lies on: 1 or -1; 0 if it contains 0.
+/// 1 if the interval of the gain is above 0, -1 if it is below, 0 if it contains 0.
 int sign_of_gain(const nlohmann::ordered_json& row);
 
 /// The row of the trained controller, which is the last checkpoint; null without one.
 const nlohmann::ordered_json* trained_of(const nlohmann::ordered_json& evaluation);
 /// The row of the traffic without control; null without one.
 const nlohmann::ordered_json* none_of(const nlohmann::ordered_json& evaluation);
-/// Whether the gain is in delay and not in traffic that gets through.
+/// Whether the gain is a reduction of delay, and not an increase of the traffic that gets through.
 bool compares_delay(const nlohmann::ordered_json& evaluation);
 /// "10 seeds of merge"
 std::string seeds_text(const nlohmann::ordered_json& evaluation);
@@ -38,14 +38,15 @@ struct Verdict {
   std::string meaning;
 };
 
-/// Compares events with those of the same traffic without control: first harm, which must not
-/// increase (beyond the interval, where the evaluation has judged it), then hints at harm.
-/// @param none may be null
+/// Compares the events of a controller with those of the same traffic without control. Accidents
+/// must not increase (beyond the interval, if the evaluation has computed one); an increase of
+/// hints at danger, such as hard brakes, is a warning.
+/// @param none row of the traffic without control; may be null
 Verdict safety_of(const nlohmann::ordered_json& row, const nlohmann::ordered_json* none);
 
 /// The result of the last training that was compared with a script; empty without one.
 nlohmann::ordered_json final_comparison(const std::vector<RunReader>& parts);
-/// Whether the script did better than everything that was learned from it.
+/// Whether the script did better than every policy that was learned from it.
 bool keeps_script(const nlohmann::ordered_json& comparison);
 
 /// Errors of predicted positions at the longest horizon.

@@ -49,7 +49,8 @@ std::map<std::string, MetricSpan> spans_of(const Metrics& metrics) {
   return spans;
 }
 
-/// Counts lines of error.log that differ only in their numbers as one.
+/// Adds the lines of error.log. Lines that differ only in their numbers are added once, with a
+/// count.
 void add_messages(std::vector<std::string>& trouble, const fs::path& file) {
   static const std::regex kWhen("^[0-9-]{10}T[0-9:.]+Z ");
   static const std::regex kNumber("[0-9]+([.][0-9]+)?");
@@ -77,7 +78,7 @@ void add_faults(std::vector<std::string>& trouble, const Json& summary) {
   }
 }
 
-/// Steps that took far longer than the median.
+/// Adds messages about steps that took far longer than the median.
 void add_slow_steps(std::vector<std::string>& trouble, const std::string& part,
                     const Metrics& metrics) {
   constexpr double kSlow = 3.0;

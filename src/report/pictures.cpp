@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// The last and the largest value of a series.
+/// The points of a series with the last and with the largest value.
 struct Ends {
   SeriesPoint best;
   SeriesPoint last;

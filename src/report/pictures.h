@@ -1,4 +1,4 @@
-/// The main pictures of a report. The title of each states its message.
+/// The main pictures of a report. The title of a picture states its message.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,9 +8,9 @@
 
 namespace traffic::report {
 
-/// Of a run, or of one training of several: what page/report.js draws, in order. Of what the run
-/// did not record there is no picture.
-/// @throws DataError for files that are damaged
+/// The pictures of a run, or of one training of several, in the form and order in which
+/// page/report.js draws them. Pictures whose data the run did not record are left out.
+/// @throws DataError if a file is damaged
 nlohmann::ordered_json pictures_of(const RunReader& run);
 
 /// The rows of evaluation.json's controllers, scenario by scenario: {"scenario", "seeds",

@@ -24,7 +24,7 @@ constexpr std::array<std::uint32_t, 256> make_table() {
 
 constexpr auto kTable = make_table();
 
-/// TensorFlow stores CRCs rotated, because a CRC over data with CRCs in it is weak.
+/// TensorFlow masks CRCs, because a CRC over data that contain CRCs is weak.
 std::uint32_t masked(std::uint32_t crc) { return std::rotr(crc, 15) + 0xA282EAD8U; }
 
 template <typename Integer>

@@ -10,7 +10,7 @@ namespace traffic::report {
 struct WebPage {
   std::string title;                    ///< text
   std::string body;                     ///< HTML
-  std::string data;                     ///< JSON that the scripts find as `data`
+  std::string data;                     ///< JSON that the scripts read as the variable `data`
   std::vector<std::string_view> files;  ///< scripts by name, see page_file
 };
 

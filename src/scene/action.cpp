@@ -14,7 +14,8 @@ constexpr std::array<std::string_view, 9> kNames = {"none",         "stop",     
                                                     "target_speed", "acceleration", "arrive_green"};
 static_assert(kNames.size() == static_cast<std::size_t>(kLastLongitudinal) + 1);
 
-/// Towards a target, but slowing down no faster than allowed. Speeding up is left to the vehicle.
+/// Next speed on the way to a target. It limits the deceleration only; the simulator limits the
+/// acceleration.
 double approach_speed(double target, double speed, double max_slowdown, double dt) {
   return std::max({target, speed - max_slowdown * dt, 0.0});
 }
@@ -160,7 +161,7 @@ const std::vector<std::uint32_t>& CommandBook::expire(RoadState& state) {
     if (vehicle == nullptr) return true;
     // Step times are sums of step lengths and carry rounding errors.
     const bool over = active.until_s <= state.time_s() + 1e-6;
-    // Driving fast is about no conflict: who has passed one is on the way to the next.
+    // kFast does not depend on a conflict, so it goes on after the vehicle has passed one.
     const bool passed = active.conflict >= 0 && vehicle->conflict != active.conflict &&
                         active.command.longitudinal != Longitudinal::kFast;
     if (!over && !passed) return false;

@@ -9,9 +9,9 @@ namespace traffic::scene {
 namespace {
 
 constexpr double kDownstreamM = 500.0;
-constexpr double kReleaseReachM = 300.0;  // a light further upstream does not time the arrivals
+constexpr double kReleaseReachM = 300.0;  // a light further upstream hardly affects arrivals
 
-/// Links of normal lanes that lead onto an edge.
+/// Links of lanes outside junctions that lead onto an edge.
 std::vector<Link> links_into(const Road& road, int edge) {
   std::vector<Link> links;
   const Edge& e = at(road.edges, edge);
@@ -22,7 +22,7 @@ std::vector<Link> links_into(const Road& road, int edge) {
       const int from = lanes.back();
       lanes.pop_back();
       const auto& before = at(road.lanes, from);
-      if (before.exit_lane >= 0) {  // inside a junction: go on to where it comes from
+      if (before.exit_lane >= 0) {  // inside a junction: continue with the lanes that lead there
         lanes.insert(lanes.end(), before.from_lanes.begin(), before.from_lanes.end());
         continue;
       }

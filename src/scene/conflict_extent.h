@@ -7,11 +7,11 @@
 
 namespace traffic::scene {
 
-/// Edges that an edge leads to, turning round left out.
+/// Edges that an edge leads to, without turning round.
 std::vector<int> next_edges(const Road& road, int edge);
 
-/// Adds the first zone_m of all edges behind `exits` to the zone, and the stretches behind these to
-/// downstream. Stretches that are already in the zone stay.
+/// Adds the first zone_m of the road that begins with the edges `exits` to the conflict's zone, and
+/// the road after it to the downstream part. Stretches that are already in the zone stay there.
 void spread_conflict(const Road& road, Conflict& conflict, const std::vector<int>& exits,
                      double zone_m);
 

@@ -1,10 +1,11 @@
-// Finds the places where streams meet. There are four kinds; a lane belongs to the first one found:
+// Finds the conflicts of a road. There are four kinds, found in this order. A lane leads into the
+// first conflict that is found for it:
 // 1. An edge on which a lane ends that a stream of its own feeds, such as an on-ramp with an
 //    acceleration lane. The stop lines lie where the streams come together; the edge is the zone.
 // 2. A junction at which links of different edges are foes: merges, crossings, roundabouts, lights.
-// 3. A weaving section: an edge that streams enter side by side and leave in other directions, so
-//    that vehicles change lanes through each other. The smaller stream is minor.
-// 4. A lane that ends where no stream joined. Its vehicles have to squeeze in.
+// 3. A weaving section: an edge that streams enter side by side and leave for different edges, so
+//    that their vehicles have to cross each other's lanes. The stream with fewer lanes is minor.
+// 4. A lane drop: a lane ends where no stream joined. Its vehicles merge into the other lanes.
 #include <algorithm>
 #include <optional>
 
@@ -15,8 +16,8 @@
 namespace traffic::scene {
 namespace {
 
-constexpr double kMaxMergeZoneM = 600.0;  // a lane that goes on for longer is no acceleration lane
-constexpr double kZoneM = 150.0;          // behind a junction or a lane drop
+constexpr double kMaxMergeZoneM = 600.0;  // an acceleration lane is not longer than this
+constexpr double kZoneM = 150.0;          // length of the zone after a junction or a lane drop
 
 /// A link with the lane that it leaves.
 struct Movement {
@@ -73,7 +74,7 @@ class ConflictFinder {
                        [](const Link& l) { return l.direction != 't'; });
   }
 
-  /// Lanes that lead nowhere although others of their edge go on.
+  /// Lanes of an edge without successor, if other lanes of the edge go on.
   [[nodiscard]] std::vector<int> ending_lanes(int e) const {
     std::vector<int> ending;
     bool others_go_on = false;
@@ -87,7 +88,7 @@ class ConflictFinder {
     return others_go_on && !edge(e).internal ? ending : std::vector<int>{};
   }
 
-  /// Follows ending lanes upstream to where a stream of its own feeds them.
+  /// Follows ending lanes upstream to the point where a separate stream feeds them.
   std::optional<Conflict> merge_before(int last, std::vector<int> ending) {
     std::vector<int> chain{last};
     double length = edge(last).length_m;
@@ -195,7 +196,7 @@ class ConflictFinder {
     if (edge(e).internal || edge(e).length_m > kMaxMergeZoneM) return std::nullopt;
     Conflict conflict;
     conflict.id = edge(e).id;
-    std::vector<std::vector<int>> reached;  // [approaches] without a change of lanes
+    std::vector<std::vector<int>> reached;  // [approaches] edges, without changing lanes
     for (const auto& movement : at(into_, e)) {
       const int from = lane(movement.lane).edge;
       add_movement(at(conflict.approaches, approach_for(conflict, from)), movement);
@@ -256,8 +257,8 @@ class ConflictFinder {
     insert_once(approach.light_links, movement.link->light_link);
   }
 
-  /// Adds the other lanes of the edge that lead to the same edges. Lane changes carry the effects
-  /// of the conflict to them.
+  /// Adds the other lanes of the edge that lead to the same edges. The conflict affects them too,
+  /// because vehicles change lanes.
   void add_parallel_lanes(Approach& approach) const {
     std::vector<int> lanes;
     const Edge& from = edge(approach.edge);

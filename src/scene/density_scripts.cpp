@@ -5,7 +5,7 @@
 namespace traffic::scene {
 namespace {
 
-/// Density on the last kNearLineM of all approaches, vehicles per km and lane.
+/// Mean density over the last kNearLineM of all approaches, in vehicles per km and lane.
 double density_before(const Conflict& where, const ConflictState& now) {
   double sum = 0.0;
   double lanes = 0.0;
@@ -19,8 +19,8 @@ double density_before(const Conflict& where, const ConflictState& now) {
 
 /// A group of streams, and the lanes on which vehicles are commanded.
 struct Streams {
-  bool major = false;  ///< streams that go first; otherwise those that give way
-  bool inner = false;  ///< only the lane farthest from the edge of the road
+  bool major = false;  ///< true: streams with priority; false: streams that give way
+  bool inner = false;  ///< whether to command only the leftmost lane of edges with several lanes
 
   [[nodiscard]] bool contain(const RoadState& state, const Vehicle& v) const {
     const Approach& approach = approach_of(state, v);
@@ -34,7 +34,8 @@ struct Streams {
   }
 };
 
-/// Holds streams or slows them down while traffic behind or before the conflict is dense.
+/// Stops streams or slows them down while traffic in the zone of the conflict, or before it, is
+/// dense.
 class WhileDense final : public Script {
  public:
   WhileDense(Streams streams, bool before, const config::ControllerSpec& spec,

@@ -4,7 +4,7 @@
 namespace traffic::scene {
 namespace {
 
-/// Whether a vehicle is within reach of a conflict ahead or, if asked for, has just passed one.
+/// Whether a vehicle is at most to_m before a conflict or, with `behind`, has just passed one.
 bool is_near_conflict(const Vehicle& v, double to_m, bool behind) {
   return (v.conflict >= 0 && v.line_m <= to_m) || (behind && v.passed >= 0);
 }
@@ -39,7 +39,7 @@ class Glide final : public Script {
         state,
         [&](const Vehicle& v) -> std::optional<Ask> {
           const bool red = own_red_left_s(state, v).has_value();
-          if (red && v.line_m > to_m_) return {};  // too early to slow down, no reason to hurry
+          if (red && v.line_m > to_m_) return {};  // neither slows down nor hurries yet
           if (!red && !is_near_conflict(v, brisk_m_, /*behind=*/true)) return {};
           return Ask{red ? Longitudinal::kArriveGreen : Longitudinal::kFast};
         },

@@ -55,14 +55,14 @@ class JointController final : public Controller {
   }
 
   [[nodiscard]] std::string_view name() const override { return name_; }
-  /// The parts decide at times of their own, so that the owner calls decide() after every step.
+  /// The owner calls decide() after every step, because each part has its own decision times.
   [[nodiscard]] double period_s() const override { return 0.0; }
 
  private:
   struct Part {
     std::unique_ptr<Controller> controller;
     std::optional<double> next_s{};  ///< nothing before the first decision of an episode
-    bool due = false;                ///< at this step
+    bool due = false;                ///< whether it decides at this step
   };
 
   std::string name_;

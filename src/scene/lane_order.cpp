@@ -12,7 +12,7 @@ void RoadState::order_lanes() {
   order_.vehicle.resize(vehicles_.size());
   for (const auto& v : vehicles_) ++at(order_.ptr, v.lane + 1);
   std::partial_sum(order_.ptr.begin(), order_.ptr.end(), order_.ptr.begin());
-  // Filling moves every lane's start to its end, which is the next lane's start.
+  // While it fills the lanes, this loop moves each lane's start to its end, the next lane's start.
   for (std::size_t i = 0; i < vehicles_.size(); ++i)
     at(order_.vehicle, at(order_.ptr, vehicles_[i].lane)++) = static_cast<std::int32_t>(i);
   std::shift_right(order_.ptr.begin(), order_.ptr.end(), 1);
@@ -59,7 +59,8 @@ void RoadState::find_leaders() {
   }
 }
 
-/// Finds the last vehicle on the lanes ahead along the route. Sets the gap from front to front.
+/// Finds the leader on the next lanes of the route, and sets the gap from front bumper to front
+/// bumper.
 void RoadState::find_leader_beyond_lane(Vehicle& v) const {
   int lane = v.lane;
   int k = v.route_index;
@@ -83,8 +84,8 @@ void RoadState::find_leader_beyond_lane(Vehicle& v) const {
   }
 }
 
-/// Ranks the vehicles before each lane of the stop lines, and finds lanes that a controlled CV
-/// holds.
+/// Ranks the vehicles before each lane of the stop lines, and finds lanes whose first CV is under
+/// control.
 void RoadState::rank_before_stop_lines() {
   std::fill(lane_held_.begin(), lane_held_.end(), 0);
   std::vector<int> queue;

@@ -11,7 +11,7 @@ namespace {
 struct LaneOnRoute {
   int lane = -1;
   int changes = 0;      ///< RoutePlan::lane_changes
-  double serves_m = 0;  ///< distance over which it serves the route
+  double serves_m = 0;  ///< distance ahead for which the lane follows the route
 };
 
 class Sort final : public Script {
@@ -37,7 +37,7 @@ class Sort final : public Script {
   }
 
  private:
-  /// Lanes count as leaving the route if they do so within this distance behind the conflict.
+  /// A lane counts as leaving the route if it does so up to this distance after the conflict.
   static constexpr double kBehindM = 500.0;
 
   [[nodiscard]] bool in_reach(const Vehicle& v) const {
@@ -51,7 +51,8 @@ class Sort final : public Script {
     }
   }
 
-  /// A neighbouring lane of the vehicle, or its own; nothing where no car may drive.
+  /// A neighbouring lane of the vehicle, or its own lane for kKeep; nothing if cars may not drive
+  /// there.
   [[nodiscard]] static std::optional<LaneOnRoute> beside(const Road& road, const Vehicle& v,
                                                          LaneChange to) {
     const int lane = road.lane_beside(v.lane, static_cast<int>(to));
@@ -62,7 +63,8 @@ class Sort final : public Script {
                        .serves_m = at(v.plan->continuation_m, slot) - v.edge_pos_m};
   }
 
-  /// Vehicles that have to change lanes do so early; the others make room for them.
+  /// Vehicles that have to change lanes do so early. With `through`, the others move to the left to
+  /// make room for them.
   [[nodiscard]] LaneChange wanted(const Road& road, const Vehicle& v) const {
     if (road.edge_of(v.lane).internal) return LaneChange::kKeep;
     const auto own = beside(road, v, LaneChange::kKeep);
@@ -87,7 +89,7 @@ class Sort final : public Script {
   double to_m_;
   bool through_;
   double balance_;
-  std::vector<int> vehicles_;  ///< [lanes] in reach
+  std::vector<int> vehicles_;  ///< [lanes] number of vehicles in reach
 };
 
 }  // namespace

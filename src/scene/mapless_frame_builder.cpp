@@ -29,7 +29,8 @@ std::int64_t cell_of(double m) {
   return static_cast<std::int64_t>(std::floor(m / kNeighbourReachM));
 }
 
-/// Cells of a row follow each other, so that three of them are one range.
+/// Sort key of a cell. Neighbouring cells of a row have consecutive keys, so three of them form one
+/// range.
 std::int64_t key_of(std::int64_t column, std::int64_t row) { return row * (1LL << 32) + column; }
 
 }  // namespace
@@ -167,7 +168,7 @@ void MaplessFrameBuilder::sort_into_cells(std::span<const MaplessVehicle> vehicl
   });
 }
 
-/// The nearest vehicles of the nine cells around a vehicle, the nearest first.
+/// Collects the vehicles in the nine cells around a vehicle, the nearest first.
 void MaplessFrameBuilder::gather(std::span<const MaplessVehicle> vehicles, std::size_t i) {
   near_.clear();
   const Point& p = vehicles[i].xy_m;

@@ -51,7 +51,8 @@ class NearLanes {
     }
   }
 
-  /// Adds lanes of conflicting streams, with their stop lines at the same coordinate.
+  /// Adds lanes of conflicting streams, with offsets that put all stop lines at the same
+  /// coordinate.
   void conflict_partners() {
     const auto [conflict, approach] = at(road_.lane_approach, lane_);
     if (conflict < 0) return;

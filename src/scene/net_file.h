@@ -8,13 +8,15 @@
 
 namespace traffic::scene {
 
-/// A junction's right of way. Links are numbered by incoming lane, then by the lane's links.
+/// A junction's right of way. Links are numbered in the order of the incoming lanes and, within a
+/// lane, in the order of its links.
 struct NetJunction {
   std::string id;
   std::vector<int> incoming_lanes;
-  /// [links] one character per link, the last one is link 0; '1': the streams meet
+  /// [links] for each link a string with one character per other link, in reverse order (the last
+  /// character is link 0); '1': the two streams meet.
   std::vector<std::string> foes;
-  /// [links] in the same order; '1': the link gives way to the link of that character
+  /// [links] as foes; '1': the link gives way to the link of that character
   std::vector<std::string> response;
 };
 

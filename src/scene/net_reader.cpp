@@ -65,7 +65,7 @@ class NetReader {
     }
     if (lane.shape.empty())
       throw DataError("network {}: lane {} has no shape", path_.string(), lane.id);
-    // The length of a lane in SUMO may differ from that of its drawn line.
+    // The length of a lane in SUMO may differ from the length of its shape.
     if (lane.shape_m.back() > 0)
       for (auto& s : lane.shape_m) s *= lane.length_m / lane.shape_m.back();
   }
@@ -84,7 +84,7 @@ class NetReader {
       lane.index = edge.num_lanes++;
       lane.length_m = lane_node.attribute("length").as_double();
       lane.speed_limit_mps = lane_node.attribute("speed").as_double();
-      // SUMO runs lanes of no length, and lanes on which nobody may drive for now.
+      // SUMO accepts lanes of length 0, and lanes with speed limit 0.
       if (!(lane.length_m >= 0 && lane.speed_limit_mps >= 0 && std::isfinite(lane.length_m) &&
             std::isfinite(lane.speed_limit_mps)))
         throw DataError("network {}: lane {}: length {} m, speed {} m/s", path_.string(), lane.id,
@@ -143,14 +143,15 @@ class NetReader {
     return at(road_.edges, at(road_.lanes, lane).edge).internal;
   }
 
-  /// The first lane behind a link.
+  /// The first lane after a link.
   static int lane_behind(const Link& link) {
     return link.via_lane >= 0 ? link.via_lane : link.to_lane;
   }
 
-  /// Other functions follow lanes inside junctions to their end, so these must not form a circle.
+  /// Throws if lanes inside junctions form a circle: other functions follow them to their end.
   void refuse_circles_in_junctions() const {
-    std::vector<int> entries(road_.lanes.size(), 0);  // of internal lanes, from internal lanes
+    // [lanes] number of links from lanes inside junctions to each lane inside a junction
+    std::vector<int> entries(road_.lanes.size(), 0);
     const auto for_each_inner = [&](int lane, const auto& visit) {
       for (const Link& link : at(road_.lanes, lane).links) {
         if (is_internal(lane_behind(link))) visit(lane_behind(link));

@@ -21,7 +21,7 @@ struct Conflicting {
   double speed_mps = 0;
   bool signal = false;
   bool green = false;
-  double change_s = 0;  ///< until the last green ends; without a green, until the first begins
+  double change_s = 0;  ///< time until the last green ends or, without a green, the first begins
   double cycle = 0;
 
   void add(const Approach& where, const ApproachState& now, const RoadState& state) {
@@ -64,7 +64,7 @@ class NodeRow {
     neighbours();
     set(kCommanded, v_.commanded);
     if (v_.commanded) set(kCommitLeft, std::max(0.0, v_.committed_until_s - state_.time_s()));
-    // The conflict ahead counts. Without one nearby, the conflict just passed does.
+    // Uses the conflict ahead or, if none is within kLineFarM, the conflict just passed.
     if (v_.conflict >= 0 && (v_.line_m <= kLineFarM || v_.passed < 0))
       conflict(v_.conflict, v_.approach);
     else if (v_.passed >= 0)
@@ -90,7 +90,7 @@ class NodeRow {
     set(kTimeSin, std::sin(angle));
     set(kTimeCos, std::cos(angle));
     set(kSpeedLimit, lane.speed_limit_mps);
-    // Where the limit is 0, standing vehicles are as fast as allowed.
+    // If the limit is 0, standing vehicles are as fast as allowed.
     set(kSpeedRatio, lane.speed_limit_mps > 0 ? v_.speed_mps / lane.speed_limit_mps : 1.0);
   }
 
@@ -154,8 +154,8 @@ class NodeRow {
     if (where.light >= 0) own_signal(where);
   }
 
-  /// Shows the signal of the lane's links at the stop line. Where the light stands further
-  /// upstream, shows that of the stream.
+  /// Writes the light of the lane's links at the stop line or, if the light stands further
+  /// upstream, the light that releases the stream.
   void own_signal(const Approach& where) {
     const LightState& light = at(state_.lights(), where.light);
     set(kSignalCycle, light.cycle_position);
@@ -170,7 +170,7 @@ class NodeRow {
       if (show_signal(light, link)) return;
   }
 
-  /// @return whether the link may drive; such a link takes precedence over red ones
+  /// @return whether the link may drive; then the caller need not look at red links
   bool show_signal(const LightState& light, int link) {
     if (link >= static_cast<int>(light.state.size())) return false;
     const bool green = may_drive(at(light.state, link));

@@ -11,20 +11,21 @@ namespace traffic::scene {
 /// Fills one row of GraphFrame::node_features. @param row kNumNodeColumns values
 void fill_node_row(const RoadState& state, const Vehicle& vehicle, std::span<float> row);
 
-/// Inputs of the global metrics besides the vehicles.
+/// Inputs of the global features besides the vehicles.
 struct TrafficTotals {
   double waiting = 0;
   double arrived_30s = 0;
   double time_share = 0;
 };
 
-/// Fills the 16 global metrics.
+/// Fills the 16 global features.
+/// @param row kNumGlobalColumns values
 void fill_global_row(std::span<const Vehicle> vehicles, const TrafficTotals& totals,
                      std::span<float> row);
 
 /// The 4 features of an edge.
-/// @param ahead_m distance of the neighbour ahead, along the road
-/// @param same_path whether the two may follow each other without a lane change
+/// @param ahead_m how far the neighbour is ahead along the road; negative: behind
+/// @param same_path whether one can follow the other without a lane change
 std::array<float, 4> edge_row(const Vehicle& own, const Vehicle& neighbour, double ahead_m,
                               bool same_path);
 

@@ -119,7 +119,7 @@ void RoadState::sort_out_away() {
   const auto has_lane = [](const Vehicle& v) { return v.lane >= 0; };
   for (auto it = away_.begin(); it != away_.end();) {
     if (has_lane(*it)) {
-      it->previous_speed_mps = it->speed_mps;  // its acceleration meanwhile is not known
+      it->previous_speed_mps = it->speed_mps;  // gives acceleration 0: the true one is not known
       vehicles_.insert(position_of(vehicles_, it->id), *it);
       it = away_.erase(it);
     } else {
@@ -132,7 +132,7 @@ void RoadState::sort_out_away() {
   std::erase_if(vehicles_, [&](const Vehicle& v) { return !has_lane(v); });
 }
 
-/// Locates the vehicle on its route, and adds its progress to its conflict.
+/// Locates the vehicle on its route, and adds its new progress to the share of its conflict.
 void RoadState::advance(Vehicle& v) {
   const int conflict = v.conflict;
   const int approach = v.approach;
@@ -216,7 +216,7 @@ void RoadState::tally(const StepEvents& events) {
   while (!arrivals_.empty() && arrivals_.front() <= time_s_ - kRecentS) arrivals_.pop_front();
 }
 
-/// Adds what a vehicle has lost since this was last called to the score and to its conflict.
+/// Adds the time that a vehicle has lost since the last call to the score and to its conflict.
 void RoadState::take_loss(Vehicle& v) {
   v.step_loss_s = v.time_loss_s - v.counted_loss_s;
   v.counted_loss_s = v.time_loss_s;

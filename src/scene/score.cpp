@@ -8,7 +8,8 @@ namespace {
 
 double ratio(double value, double count) { return count > 0 ? value / count : 0.0; }
 
-/// Time that a whole trip would take without losses, from the parts of trips that were driven.
+/// Time in seconds that a whole trip would take without losses, estimated from the driven parts of
+/// all trips.
 double free_trip_s(const EpisodeScore& score, double step_length_s) {
   const double driven_s = static_cast<double>(score.vehicle_steps) * step_length_s;
   return ratio(std::max(0.0, driven_s - score.time_loss_s), score.numerator());
@@ -27,11 +28,11 @@ bool is_steady(const EpisodeScore& score, double step_length_s) {
   return score.numerator() > 0.0 && score.seconds >= kTrips * free_trip_s(score, step_length_s);
 }
 bool is_saturated(const EpisodeScore& score, double step_length_s) {
-  constexpr double kThrough = 0.9;  // share of the vehicles that would get through in free traffic
-  constexpr double kWaiting = 0.02;
+  constexpr double kThrough = 0.9;   // share of the vehicles that would get through in free traffic
+  constexpr double kWaiting = 0.02;  // waiting vehicles / departed vehicles
   if (!is_steady(score, step_length_s)) return false;
   const double trip_s = free_trip_s(score, step_length_s);
-  // A vehicle that enters in the last trip's time has half of its trip behind it, on average.
+  // Vehicles that entered within the last trip_s have covered half of their trip on average.
   const double free_ocr = std::max(0.0, 1.0 - 0.5 * ratio(trip_s, score.seconds));
   return score.ocr_all() < kThrough * free_ocr ||
          static_cast<double>(score.waiting) > kWaiting * static_cast<double>(score.departed);

@@ -12,8 +12,8 @@
 
 namespace traffic::scene {
 
-/// Common base: a maximum number of vehicles, a period, and a distance to the stop line within
-/// which vehicles are commanded.
+/// Common base of the scripts: the maximum number of commanded vehicles, the period, and the
+/// deceleration of commands.
 class Script : public Controller {
  public:
   Script(const config::ControllerSpec& spec, const ControllerOptions& options);
@@ -27,8 +27,8 @@ class Script : public Controller {
     double value = 0;
     LaneChange lane_change = LaneChange::kKeep;
   };
-  /// Commands for one period. `ask` returns the command for a CV, or an empty one to leave it
-  /// alone. The CVs nearest to their stop line get theirs, up to `top` in all.
+  /// Appends commands for one period. `ask` returns the command for a CV, or nothing to leave it
+  /// alone. The `top` vehicles nearest to their stop lines get their commands.
   void command(const RoadState& state, const std::function<std::optional<Ask>(const Vehicle&)>& ask,
                std::vector<Command>& commands);
   [[nodiscard]] int top() const { return top_; }
@@ -43,7 +43,7 @@ class Script : public Controller {
 
   std::string name_;
   int top_;
-  double brake_mps2_;  ///< 0: that of the environment
+  double brake_mps2_;  ///< maximum deceleration; 0: ControlLimits::max_slowdown_mps2
   double period_s_;
   std::vector<Pick> picks_;
 };
@@ -62,7 +62,7 @@ std::unique_ptr<Controller> make_driving_script(const config::ControllerSpec& sp
 /// sort
 std::unique_ptr<Controller> make_lane_script(const config::ControllerSpec& spec,
                                              const ControllerOptions& options);
-/// Any of the scripts above.
+/// Makes any of the scripts above.
 std::unique_ptr<Controller> make_script(const config::ControllerSpec& spec,
                                         const ControllerOptions& options);
 

@@ -30,7 +30,8 @@ SignalProgram::SignalProgram(std::vector<SignalPhase> phases) : phases_(std::mov
     }
 }
 
-/// Time from the end of phase p until the link may drive, or may not; the horizon if never.
+/// Time from the end of phase p until the link may drive (or, with `drives` false, has to stop);
+/// kSignalHorizonS if that never happens.
 double SignalProgram::first_after(std::size_t p, std::size_t link, bool drives) const {
   double after = 0;
   for (std::size_t step = 1; step < phases_.size(); ++step) {

@@ -1,4 +1,4 @@
-// The features of a green, as a controller of lights sees them.
+// The features of a green that a controller of lights observes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 26> kNames{
     "arriving", "held_next",      "blocked",      "left_s",       "longest_left_s",
     "advised"};
 
-/// Sums over the links of a green.
+/// Sums over the links that have green in an option.
 struct GreenSums {
   SignalLinkState links{.room_behind = 1};
   int yielding_queue = 0;

@@ -13,7 +13,8 @@
 namespace traffic::scene {
 namespace {
 
-/// `open` is the share of the links towards the neighbour that have green.
+/// `open` is the share of the source's links towards the destination that have green, `open_back`
+/// the same in the opposite direction.
 constexpr std::array<std::string_view, 4> kEdgeNames{"distance", "one_way", "open", "open_back"};
 
 template <typename T>
@@ -21,9 +22,10 @@ std::vector<T> copied(std::span<const T> values) {
   return {values.begin(), values.end()};
 }
 
-/// The first lights behind the start of an edge, with the distances of their stop lines.
+/// Finds the first lights on all ways from the start of an edge.
+/// @return by light the distance to its stop line in m
 std::map<int, double> next_lights(const Road& road, int first_edge) {
-  using Reached = std::pair<double, int>;  // at the end of an edge
+  using Reached = std::pair<double, int>;  // distance to the end of an edge, edge
   std::priority_queue<Reached, std::vector<Reached>, std::greater<>> ahead;
   std::map<int, double> found;
   std::vector<bool> passed(road.edges.size());

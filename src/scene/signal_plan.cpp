@@ -11,7 +11,7 @@
 namespace traffic::scene {
 namespace {
 
-/// Letters of a phase between two greens, or of a light that is off.
+/// Whether a letter belongs to a transition between two greens, or to a light that is off.
 bool is_passing(char state) {
   return state == 'y' || state == 'Y' || state == 'u' || state == 'o' || state == 'O';
 }
@@ -35,7 +35,8 @@ SignalGreen green_links(const std::string& state) {
   return green;
 }
 
-/// "0,2,0,4" as SUMO writes it; 0 stands for a phase that the program leaves out.
+/// Phase numbers in a parameter such as "0,2,0,4"; 0 stands for a phase that the program leaves
+/// out.
 std::vector<std::string> numbers_in(const SignalLogic& logic, const char* parameter) {
   const auto found = logic.parameters.find(parameter);
   if (found == logic.parameters.end()) return {};
@@ -49,7 +50,7 @@ std::vector<std::string> numbers_in(const SignalLogic& logic, const char* parame
   return numbers;
 }
 
-/// The two parts of a ring: phases up to that of the first barrier, and up to that of the second.
+/// The two parts of a ring: the phases before the first barrier, and those before the second.
 using RingParts = std::array<std::vector<const SignalPhase*>, 2>;
 
 RingParts parts_of_ring(const SignalLogic& logic, const char* ring,
@@ -67,7 +68,7 @@ RingParts parts_of_ring(const SignalLogic& logic, const char* ring,
   return parts;
 }
 
-/// For each link the letter with the higher priority.
+/// Joins the states of two rings: each link gets the letter with the higher priority.
 std::string together(const std::string& one, const std::string& other) {
   constexpr std::string_view kHighestFirst = "Ggs";
   std::string state = one;
@@ -89,7 +90,7 @@ std::vector<SignalPhase> combine_rings(const SignalLogic& logic) {
   const RingParts second = parts_of_ring(logic, "ring2", barriers);
   std::vector<SignalPhase> phases;
   for (const std::size_t part : {1U, 0U}) {
-    if (second[part].empty() || first[part].empty()) {  // one ring has green alone
+    if (second[part].empty() || first[part].empty()) {  // only one ring has phases here
       for (const auto* phase : first[part].empty() ? second[part] : first[part]) {
         phases.push_back(*phase);
       }
@@ -181,7 +182,7 @@ std::string SignalPlan::between(int from, int to, char lost) const {
       if (!is_green(after[link])) shown[link] = lost;
       if (after[link] == 'g') shown[link] = 'g';
     } else if (shown[link] == 's' && after[link] == 'r') {
-      shown[link] = 'r';  // vehicles with s stop anyway
+      shown[link] = 'r';  // no yellow needed: with s vehicles have to stop first
     }
   }
   return shown;

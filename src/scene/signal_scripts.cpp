@@ -9,7 +9,7 @@
 namespace traffic::scene {
 namespace {
 
-/// Common base of the scripts: commands no vehicles and keeps no state.
+/// Common base of the scripts. They command no vehicles and keep no state.
 class LightScript : public Controller {
  public:
   LightScript(const config::ControllerSpec& spec, const ControllerOptions& options)
@@ -40,7 +40,7 @@ class SignalScript : public LightScript {
  protected:
   [[nodiscard]] virtual int choose(const SignalView& view, int light) const = 0;
 
-  /// The green with the highest score; the present one in a draw.
+  /// The green with the highest score; among equals the present one is preferred.
   template <typename Score>
   static int best_of(const SignalView& view, int light, const Score& score) {
     const SignalPlan& plan = view.book().plan(light);
@@ -74,7 +74,7 @@ class Greedy final : public SignalScript {
   }
 };
 
-/// Chooses the green with the longest queues before the stop line, less those behind it.
+/// Chooses the green with the highest pressure: queues before the stop line minus queues after it.
 class MaxPressure final : public SignalScript {
   using SignalScript::SignalScript;
   [[nodiscard]] int choose(const SignalView& view, int light) const override {
@@ -83,8 +83,8 @@ class MaxPressure final : public SignalScript {
   }
 };
 
-/// Keeps the present green as long as vehicles come, then chooses the next green of the program for
-/// which vehicles wait.
+/// Keeps the present green while vehicles reach its stop lines (at most max_s), then chooses the
+/// next green of the program for which there are vehicles.
 class Actuated final : public SignalScript {
  public:
   Actuated(const config::ControllerSpec& spec, const ControllerOptions& options)
@@ -122,7 +122,7 @@ class Retime final : public LightScript {
     for (int light = 0; light < view.book().num_lights(); ++light) {
       const SignalBook& book = view.book();
       if (!book.may_switch(light)) continue;
-      // Until after the next decision, so that the phase does not end before it.
+      // The phase must not end before the next decision, hence two periods.
       const double left_s = std::min(2.0 * period_s(), book.longest_left_s(light));
       const bool stays = goes_on(view, light, book.plan(light).phases(), book.phase(light));
       commands.push_back({.light = light, .left_s = stays ? static_cast<float>(left_s) : 0.0F});
@@ -132,7 +132,7 @@ class Retime final : public LightScript {
  private:
   [[nodiscard]] bool goes_on(const SignalView& view, int light, std::span<const SignalPhase> phases,
                              int phase) const {
-    constexpr double kFullShare = 0.3;  // of the room behind the junction
+    constexpr double kFullShare = 0.3;  // below this room_behind a lane counts as full
     const std::string& shown = at(phases, phase).state;
     int coming = 0;
     int with_green = 0;

@@ -8,7 +8,7 @@
 
 namespace traffic::scene {
 
-/// @return null if the controller is none of these
+/// @return null if the controller is not a script for traffic lights
 std::unique_ptr<Controller> make_signal_script(const config::ControllerSpec& spec,
                                                const ControllerOptions& options);
 

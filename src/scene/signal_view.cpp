@@ -10,7 +10,8 @@ namespace {
 
 constexpr double kArrival_s = 3.0;
 constexpr double kAtLine_m = 10.0;
-/// Room for a few vehicles. With less room on the lane behind, a green fills the junction.
+/// Length of the start of the next lane that room_behind measures: room for a few vehicles. If it
+/// is full, vehicles with green stop inside the junction.
 constexpr double kRoom_m = 30.0;
 constexpr double kNoLine_m = 1e9;
 

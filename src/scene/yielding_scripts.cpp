@@ -43,7 +43,9 @@ class Yield final : public Script {
   double left_s_;
 };
 
-/// Keeps no state. It has begun where the first vehicles of the lanes are under control.
+/// Lets a long queue of a minor approach in: stops the vehicles of approaches with priority over
+/// it. The script keeps no state. At a conflict it counts as begun while first CVs of lanes with
+/// priority are under control.
 class LetIn final : public Script {
  public:
   LetIn(const config::ControllerSpec& spec, const ControllerOptions& options)
@@ -62,7 +64,7 @@ class LetIn final : public Script {
         state,
         [&](const Vehicle& v) -> std::optional<Ask> {
           if (v.conflict < 0 || v.line_m > to_m_) return {};
-          if (v.passed >= 0 && v.in_zone) return {};  // stopping would block the conflict behind it
+          if (v.passed >= 0 && v.in_zone) return {};  // it would block the conflict just passed
           const int minor = at(lets_in_, v.conflict);
           if (minor < 0 || !meets(at(state.road().conflicts, v.conflict), minor, v.approach))
             return {};
@@ -76,13 +78,15 @@ class LetIn final : public Script {
     return static_cast<double>(approach.queue) + static_cast<double>(approach.backlog);
   }
 
-  /// Whether an approach has priority over a minor one. It need not be major: left turns may yield.
+  /// Whether an approach has priority over a minor one. It need not be major, because some of its
+  /// lanes may yield to a third approach (left turns).
   static bool meets(const Conflict& where, int minor, int approach) {
     const auto& foes = at(where.approaches, minor).conflicting;
     return !at(where.approaches, approach).minor && std::ranges::find(foes, approach) != foes.end();
   }
 
-  /// The minor approach with the longest queue that is let in; -1: none.
+  /// The minor approach to let in: the one with the longest queue among those that meet the
+  /// conditions; -1: none.
   [[nodiscard]] int waiting_minor(const Conflict& where, const ConflictState& now) const {
     int longest = -1;
     for (int minor = 0; minor < static_cast<int>(where.approaches.size()); ++minor) {

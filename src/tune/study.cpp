@@ -32,7 +32,7 @@ std::vector<std::string> settings_of(const Table& table, const Trial& trial) {
   return settings;
 }
 
-/// Trains all of these trials up to a budget.
+/// Trains these trials up to a budget.
 void run_round(const Table& table, std::span<Trial*> trials, std::int64_t budget,
                std::int64_t jobs) {
   std::vector<TrainingRun> runs;

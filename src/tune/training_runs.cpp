@@ -67,7 +67,7 @@ os::Program program_of(const Table& table, const TrainingRun& run, std::int64_t 
   return program;
 }
 
-/// The figure of an earlier training that had the same budget.
+/// The result of an earlier training that had the same budget.
 std::optional<double> figure_before(const Table& table, const TrainingRun& run) {
   using Json = nlohmann::ordered_json;
   const auto kept = report::read_json_file(beside(run.dir, ".json"));

@@ -1,4 +1,4 @@
-/// Trainings as programs of their own, some at the same time.
+/// Runs trainings as separate programs, several at the same time.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ struct TrainingRun {
 /// @throws ConfigError with the message of traffic_train
 std::string check_settings(const Table& table, const std::vector<std::string>& settings);
 
-/// Keeps the configuration of a trial in its folder, for later searches to compare with theirs.
-/// @throws ConfigError naming the first difference if the folder has trainings of another one
+/// Stores the configuration of a trial in its folder, so that a later search can compare its own.
+/// @throws ConfigError naming the first difference if the folder has trainings with another
+///   configuration
 void keep_configuration(const std::filesystem::path& trial_dir, const std::string& configuration);
 
 /// Trains the runs that are not trained yet, `jobs` at once, and fills in their figures and

@@ -184,7 +184,8 @@ TEST_F(TrainScriptTest, ADetachedTrainingIsShownStoppedAndPruned) {
   EXPECT_THAT(outcome.output, HasSubstr("launch/manage.sh stop runs/tried/"));
   const auto first = *fs::directory_iterator(dir_ / "runs/tried");
   std::ofstream(first.path() / "config.toml") << "";
-  EXPECT_THAT(run("launch/manage.sh prune --keep 0 --yes").output, HasSubstr("stays, for it runs"));
+  EXPECT_THAT(run("launch/manage.sh prune --keep 0 --yes").output,
+              HasSubstr("kept, because it is active"));
   EXPECT_THAT(run("launch/manage.sh stop").output, HasSubstr("stopped"));
   EXPECT_FALSE(fs::exists(first.path() / "launch.pid"));
   EXPECT_THAT(run("launch/manage.sh prune --keep 0").output, HasSubstr("1 would be removed"));
@@ -223,8 +224,8 @@ TEST_F(LaunchTest, ALostJobRestartsAndContinuesFromItsCheckpoint) {
   setenv("RESTART_PAUSE_S", "0.1", 1);
   const Outcome outcome = run(command);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, HasSubstr("exit code 137; begun again in 0.1 s, 1 of 2"));
-  EXPECT_THAT(outcome.output, HasSubstr("exit code 7; begun again in 0 s, 2 of 2"));
+  EXPECT_THAT(outcome.output, HasSubstr("exit code 137; restart 1 of 2 in 0.1 s"));
+  EXPECT_THAT(outcome.output, HasSubstr("exit code 7; restart 2 of 2 in 0 s"));
   const std::string place = "--run-dir " + (dir_ / "r").string();
   EXPECT_EQ(calls(), "job " + place + " --resume old.h5 --seed 3\njob " + place +
                          " --resume old.h5 --seed 3\njob " + place + " --seed 3\n");

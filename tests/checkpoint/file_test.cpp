@@ -51,7 +51,7 @@ TEST_F(FileTest, EmptySnapshotIsACheckpointToo) {
   EXPECT_EQ(read_info(path_).step, 3);
 }
 
-TEST_F(FileTest, ManyPartsInOneGroupAndDeepGroups) {
+TEST_F(FileTest, AcceptsManyValuesInAGroupAndDeepGroups) {
   Snapshot saved;
   for (int i = 0; i < 500; ++i) saved.put_int(fmt::format("many/part{}", i), i);
   saved.put_int("a/b/c/d/e/f/g/h/i/j", 1);
@@ -65,7 +65,7 @@ TEST_F(FileTest, EqualSnapshotsGiveEqualFiles) {
   EXPECT_EQ(read_bytes(path_), read_bytes(dir_ / "again.h5"));
 }
 
-TEST_F(FileTest, OtherProgramsFindAnHdf5FileInIt) {
+TEST_F(FileTest, IsAnHdf5FileForOtherPrograms) {
   save(small_snapshot(7), path_);
   const std::vector<char> bytes = read_bytes(path_);
   EXPECT_EQ(std::string(bytes.data() + kHeaderBytes, 8), "\x89HDF\r\n\x1a\n");
@@ -103,7 +103,7 @@ TEST_F(FileTest, EverySingleFlippedBitIsDetected) {
   EXPECT_EQ(refusal(bytes), "");
 }
 
-TEST_F(FileTest, DamageIsLocated) {
+TEST_F(FileTest, TheErrorNamesThePlaceOfTheDamage) {
   save(small_snapshot(7, 100'000), path_);
   std::vector<char> bytes = read_bytes(path_);
   bytes[200'000] = static_cast<char>(bytes[200'000] ^ 1);
@@ -127,7 +127,7 @@ TEST_F(FileTest, RefusesAFutureFormatVersion) {
   EXPECT_THAT(refusal(bytes), HasSubstr("format version 2, expected 1"));
 }
 
-TEST_F(FileTest, SavingReplacesAndLeavesNothingBeside) {
+TEST_F(FileTest, SavingReplacesTheFileAndLeavesNoOtherFile) {
   save(small_snapshot(1), path_);
   save(small_snapshot(2), path_);
   EXPECT_EQ(load(path_).step(), 2);

@@ -92,7 +92,7 @@ class HostileFileTest : public FolderTest {
   }
 };
 
-TEST_F(HostileFileTest, HugeShapeWithoutStorage) {
+TEST_F(HostileFileTest, RefusesAHugeShapeWithoutStorage) {
   make_file([](hid_t file) { add_dataset(file, "w", H5T_IEEE_F32LE, {1ULL << 40}); });
   EXPECT_THAT(refusal(), HasSubstr("'w' is of shape [1099511627776]"));
   make_file([](hid_t file) {
@@ -101,12 +101,12 @@ TEST_F(HostileFileTest, HugeShapeWithoutStorage) {
   EXPECT_THAT(refusal(), HasSubstr("'w' is of shape"));
 }
 
-TEST_F(HostileFileTest, SmallShapeWithoutStorage) {
+TEST_F(HostileFileTest, RefusesASmallShapeWithoutStorage) {
   make_file([](hid_t file) { add_dataset(file, "w", H5T_IEEE_F32LE, {4}); });
   EXPECT_THAT(refusal(), HasSubstr("'w' is 0 bytes, expected: 16 bytes"));
 }
 
-TEST_F(HostileFileTest, CompressedOrChunkedValues) {
+TEST_F(HostileFileTest, RefusesCompressedOrChunkedValues) {
   make_file([](hid_t file) {
     const hid_t create = H5Pcreate(H5P_DATASET_CREATE);
     const hsize_t chunk = 1000;
@@ -118,7 +118,7 @@ TEST_F(HostileFileTest, CompressedOrChunkedValues) {
   EXPECT_THAT(refusal(), HasSubstr("plain contiguous storage"));
 }
 
-TEST_F(HostileFileTest, ValuesInAnotherFile) {
+TEST_F(HostileFileTest, RefusesValuesInAnotherFile) {
   make_file([](hid_t file) {
     const hid_t create = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_external(create, "/etc/hostname", 0, 4);
@@ -128,7 +128,7 @@ TEST_F(HostileFileTest, ValuesInAnotherFile) {
   EXPECT_THAT(refusal(), HasSubstr("in another file"));
 }
 
-TEST_F(HostileFileTest, Links) {
+TEST_F(HostileFileTest, RefusesLinks) {
   make_file([](hid_t file) { H5Lcreate_soft("/x", file, "soft", H5P_DEFAULT, H5P_DEFAULT); });
   EXPECT_THAT(refusal(), HasSubstr("'soft' is a soft link"));
   make_file([](hid_t file) {
@@ -137,7 +137,7 @@ TEST_F(HostileFileTest, Links) {
   EXPECT_THAT(refusal(), HasSubstr("'outside' is a link to another file"));
 }
 
-TEST_F(HostileFileTest, GroupThatContainsItself) {
+TEST_F(HostileFileTest, RefusesAGroupThatContainsItself) {
   make_file([](hid_t file) {
     const hid_t group = H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     H5Lcreate_hard(file, "/", group, "again", H5P_DEFAULT, H5P_DEFAULT);
@@ -161,7 +161,7 @@ TEST_F(HostileFileTest, ManyNamesForOneValueDoNotMultiplyMemory) {
   EXPECT_THAT(refusal(), HasSubstr("no more than the"));
 }
 
-TEST_F(HostileFileTest, ForeignTypes) {
+TEST_F(HostileFileTest, RefusesForeignTypes) {
   for (const hid_t type : {H5T_IEEE_F32BE, H5T_STD_I16LE, H5T_STD_REF_OBJ}) {
     make_file([&](hid_t file) { add_dataset(file, "w", type, {1}); });
     EXPECT_THAT(refusal(), HasSubstr("'w' is of a foreign type"));
@@ -175,7 +175,7 @@ TEST_F(HostileFileTest, ForeignTypes) {
   EXPECT_THAT(refusal(), HasSubstr("'w' is of a foreign type"));
 }
 
-TEST_F(HostileFileTest, NamedTypesAndBadNames) {
+TEST_F(HostileFileTest, RefusesNamedTypesAndBadNames) {
   make_file([](hid_t file) {
     const hid_t type = H5Tcopy(H5T_STD_I8LE);
     H5Tcommit2(file, "type", type, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -186,7 +186,7 @@ TEST_F(HostileFileTest, NamedTypesAndBadNames) {
   EXPECT_THAT(refusal(), HasSubstr("a bad name"));
 }
 
-TEST_F(HostileFileTest, BoolOfAnotherValueThanZeroOrOne) {
+TEST_F(HostileFileTest, RefusesABoolThatIsNeitherZeroNorOne) {
   Snapshot snapshot;
   snapshot.put_tensor("mask", at::ones({64}, at::kBool));
   save(snapshot, path_);

@@ -39,7 +39,7 @@ TEST_F(ManagerTest, KeepsTheNewestAndRemovesOlderOnes) {
   EXPECT_EQ(manager.step_path(40).filename(), "step-000000040.h5");
 }
 
-TEST_F(ManagerTest, BestAndResultsOutliveTheirStep) {
+TEST_F(ManagerTest, BestAndResultCheckpointsOutliveTheirStep) {
   CheckpointManager manager(folder_, 1, "phase1");
   (void)manager.save_step(small_snapshot(10), /*best=*/true);
   (void)manager.mark_result();
@@ -65,7 +65,8 @@ TEST_F(ManagerTest, ResumingAnOlderStepMovesLaterStepsAside) {
   }
   manager.take_best_along(manager.step_path(3));
   EXPECT_EQ(manager.newest_valid().snapshot->step(), 3);
-  EXPECT_EQ(manager.leave_behind(manager.step_path(3)), "") << "nothing is left to move";
+  EXPECT_EQ(manager.leave_behind(manager.step_path(3)), "")
+      << "there must be no later step left to move";
   // The checkpoint is in another folder, so all steps here are moved. The first name of the folder
   // for them is taken already.
   EXPECT_EQ(manager.leave_behind(dir_ / "kept.h5"), folder_ / "left-behind-000000003-2");
@@ -74,14 +75,14 @@ TEST_F(ManagerTest, ResumingAnOlderStepMovesLaterStepsAside) {
   EXPECT_THAT(manager.steps(), ElementsAre(1));
 }
 
-TEST_F(ManagerTest, SavesIntoAFolderThatWasRemovedMeanwhile) {
+TEST_F(ManagerTest, SavesIntoAFolderThatWasRemoved) {
   CheckpointManager manager(folder_, 2, "phase1");
   fs::remove_all(folder_);
   (void)manager.save_step(small_snapshot(7));
   EXPECT_EQ(manager.newest_valid().snapshot->step(), 7);
 }
 
-TEST_F(ManagerTest, MarkingTwiceLeavesNoTemporary) {
+TEST_F(ManagerTest, MarkingTwiceLeavesNoTemporaryFile) {
   CheckpointManager manager(folder_, 3, "phase1");
   (void)manager.save_step(small_snapshot(10));
   (void)manager.save_step(small_snapshot(20));
@@ -101,7 +102,7 @@ TEST_F(ManagerTest, ContinuingFromAnotherFolderCopiesItsBest) {
   EXPECT_EQ(load(target.best_path()).step(), 10);
   (void)target.save_step(small_snapshot(30), /*best=*/true);
   target.take_best_along(source.step_path(20));
-  EXPECT_EQ(load(target.best_path()).step(), 30) << "the folder's own best stays";
+  EXPECT_EQ(load(target.best_path()).step(), 30) << "the folder must keep its own best checkpoint";
 
   fs::remove(source.best_path());
   CheckpointManager lone(folder_ / "lone", 3, "phase1");
@@ -184,7 +185,7 @@ TEST_F(ManagerTest, IfAllCheckpointsAreDamagedTheRunStops) {
   damage(manager.step_path(20));
   try {
     (void)manager.newest_valid();
-    FAIL() << "started from nothing";
+    FAIL() << "expected an error: all checkpoints are damaged";
   } catch (const CheckpointError& error) {
     EXPECT_EQ(error.code(), ExitCode::kCheckpoint);
     EXPECT_THAT(error.what(), ::testing::AllOf(HasSubstr("none of the 3"), HasSubstr("best.h5"),
@@ -203,7 +204,7 @@ TEST_F(ManagerTest, PruningNeverRemovesTheNewestCompleteCheckpoint) {
   EXPECT_EQ(other.newest_valid().snapshot->step(), 15);
 }
 
-TEST_F(ManagerTest, CleansTemporariesOfDeadProcessesOnly) {
+TEST_F(ManagerTest, RemovesTemporaryFilesOfDeadProcessesOnly) {
   fs::create_directories(folder_);
   write_bytes(folder_ / "unrelated.txt", {'x'});
   const pid_t child = traffic::test::fork_child();
@@ -261,7 +262,7 @@ TEST_F(CheckFolderTest, RefusesPathsThatCannotHoldCheckpoints) {
 TEST_F(CheckFolderTest, RefusesADiskWithTooLittleRoom) {
   try {
     check_folder(dir_, std::int64_t{1} << 60, 4);
-    FAIL() << "accepted";
+    FAIL() << "expected an error: the disk has too little room";
   } catch (const ResourceError& error) {
     EXPECT_THAT(error.what(), ::testing::AllOf(HasSubstr("free"), HasSubstr("keep_last")));
   }

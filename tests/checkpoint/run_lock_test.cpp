@@ -47,7 +47,7 @@ TEST_F(RunLockTest, SecondRunInTheSameFolderIsRefusedWithTheHolder) {
   const pid_t holder = start_holder();
   try {
     const RunLock lock(dir_);
-    ADD_FAILURE() << "two runs in one folder";
+    ADD_FAILURE() << "expected an error: another run holds the folder";
   } catch (const ResourceError& error) {
     EXPECT_THAT(error.what(),
                 ::testing::AllOf(HasSubstr(fmt::format("pid {}", holder)), HasSubstr("--run-dir")));
@@ -67,7 +67,7 @@ TEST_F(RunLockTest, ALinkIsRefusedAndItsTargetStays) {
   std::filesystem::create_symlink(dir_ / "mine.txt", dir_ / "run.lock");
   try {
     const RunLock lock(dir_);
-    ADD_FAILURE() << "a link is written through";
+    ADD_FAILURE() << "expected an error: run.lock is a link";
   } catch (const ResourceError& error) {
     EXPECT_THAT(error.what(), HasSubstr("link"));
   }
@@ -117,12 +117,12 @@ TEST_F(RunLockTest, LockOfARecycledPidIsTakenOver) {
   EXPECT_THAT(RunLock(dir_).taken_over_from(), HasSubstr("pid 1 "));
 }
 
-TEST_F(RunLockTest, RunThatEndedProperlyLeavesNothingToTakeOver) {
+TEST_F(RunLockTest, AnOrderlyEndLeavesNoLockToTakeOver) {
   { const RunLock first(dir_); }
   EXPECT_EQ(RunLock(dir_).taken_over_from(), "");
 }
 
-TEST_F(RunLockTest, UnreadableOwnerIsTakenOverByTheLockAlone) {
+TEST_F(RunLockTest, ALockWithUnreadableHolderIsTakenOver) {
   write_bytes(dir_ / "run.lock", {'\0', 'x', '\n'});
   EXPECT_EQ(RunLock(dir_).taken_over_from(), "");
 }

@@ -26,7 +26,7 @@ class SafetensorsTest : public FolderTest {
   }
 };
 
-TEST_F(SafetensorsTest, HoldsNamesTypesShapesAndBits) {
+TEST_F(SafetensorsTest, ContainsNamesTypesShapesAndBits) {
   const NamedTensors tensors = {{"mask", at::ones({3}, at::kBool)},
                                 {"weight", at::rand({4, 6})},
                                 {"steps", at::arange(5)},
@@ -61,7 +61,7 @@ TEST_F(SafetensorsTest, HoldsNamesTypesShapesAndBits) {
   EXPECT_EQ(data_begin + total, file.size()) << "the format allows no gaps";
 }
 
-TEST_F(SafetensorsTest, RefusesANameTwice) {
+TEST_F(SafetensorsTest, RefusesADuplicateName) {
   EXPECT_THROW(export_safetensors(path_, {{"a", at::ones(1)}, {"a", at::ones(1)}}, {}), Error);
   EXPECT_FALSE(std::filesystem::exists(path_));
 }

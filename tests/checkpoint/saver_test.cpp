@@ -32,7 +32,7 @@ class SaverTest : public FolderTest {
   std::string why_;
 };
 
-TEST_F(SaverTest, SavesTheValuesOfTheMomentOfTheCall) {
+TEST_F(SaverTest, SavesTheValuesAtTheTimeOfTheCall) {
   const Saver::OnFailure none = [](std::int64_t, const std::string&) {};
   Saver saver(manager_, 1, none);
   at::Tensor weights = at::full({2'000'000}, 1.0F);
@@ -57,7 +57,7 @@ TEST_F(SaverTest, NoSaveIsDroppedAndTheOrderIsKept) {
   EXPECT_TRUE(failed_.empty());
 }
 
-TEST_F(SaverTest, TheDestructorWaitsForTheSaveInFlight) {
+TEST_F(SaverTest, TheDestructorWaitsForTheSaveInProgress) {
   { make_saver().begin(small_snapshot(3, 1'000'000), false); }
   EXPECT_EQ(load(manager_.step_path(3)).step(), 3);
 }
@@ -77,7 +77,7 @@ TEST_F(SaverTest, ABestCheckpointThatFailedIsSavedFirstNextTime) {
   EXPECT_THAT(manager_.steps(), ElementsAre(2));
 }
 
-TEST_F(SaverTest, NoStepIsSavedWithoutTheBestThatItWasComparedWith) {
+TEST_F(SaverTest, AStepIsNotSavedBeforeItsBestCheckpoint) {
   Saver saver = make_saver();
   fail_io_arm("rename", "/best.h5", 1, EIO, 2);
   saver.begin(small_snapshot(1), /*best=*/true);

@@ -34,7 +34,7 @@ TEST(Snapshot, RefusesNamesThatAreNotPaths) {
   EXPECT_THROW(snapshot.put_int(std::string(256, 'x'), 1), Error);
 }
 
-TEST(Snapshot, RefusesANameTwiceOrAsValueAndGroup) {
+TEST(Snapshot, RefusesADuplicateNameAndAValueThatIsAGroup) {
   Snapshot snapshot;
   snapshot.put_int("a/b", 1);
   EXPECT_THROW(snapshot.put_int("a/b", 2), Error);

@@ -91,7 +91,7 @@ TEST_P(ConformanceTest, SumsTwoHalfTypesInFloat32AndRounds) {
   }
 }
 
-TEST_P(ConformanceTest, TheBitsAreThoseOfOneNode) {
+TEST_P(ConformanceTest, GivesTheSameBitsAsOnOneNode) {
   if (GetParam().on_cuda) return;  // NCCL has its own order
   const auto one_node = make_backend({"OneNode"});
   for (const std::int64_t count :
@@ -123,7 +123,7 @@ TEST_P(ConformanceTest, FindsMaximumAndMinimum) {
   }
 }
 
-TEST_P(ConformanceTest, ANanOfOneRankReachesAll) {
+TEST_P(ConformanceTest, ANanOfOneRankReachesAllRanks) {
   for (const auto op : {ReduceOp::kSum, ReduceOp::kMax, ReduceOp::kMin}) {
     const double mine = rank_ == size_ - 1 ? std::numeric_limits<double>::quiet_NaN() : 1.0;
     EXPECT_TRUE(std::isnan(comm_->all_reduce_scalar(mine, op)));
@@ -168,7 +168,7 @@ TEST_P(ConformanceTest, EmptyTensorsStayEmpty) {
   EXPECT_EQ(comm_->all_reduce_scalar(1.0), size_);
 }
 
-TEST_P(ConformanceTest, NoRankLeavesABarrierBeforeTheLastHasCome) {
+TEST_P(ConformanceTest, NoRankLeavesABarrierBeforeTheLastArrives) {
   // The steady clock counts from the same moment in all processes of a machine.
   std::this_thread::sleep_for(std::chrono::milliseconds(30 * rank_));
   const double came = steady_seconds();
@@ -207,15 +207,16 @@ TEST_P(ConformanceTest, DisagreementNamesTheRanksThatDiffer) {
   EXPECT_NO_THROW(comm_->all_agree(0xFFFFFFFFFFFFFFFFU, "the config"));
   try {
     comm_->all_agree(rank_ == 1 ? 7 : 5, "the config");
-    FAIL() << "the hashes differ";
+    FAIL() << "expected an error: the hashes differ";
   } catch (const CommError& error) {
     EXPECT_THAT(error.what(), HasSubstr("the config differs: rank 0 has 0000000000000005"));
     EXPECT_THAT(error.what(), HasSubstr("rank 1 0000000000000007"));
   }
-  EXPECT_EQ(comm_->all_reduce_scalar(1.0), size_) << "a disagreement breaks nothing";
+  EXPECT_EQ(comm_->all_reduce_scalar(1.0), size_)
+      << "the communicator must still work after a disagreement";
 }
 
-TEST_P(ConformanceTest, SharedMemoryReducesLikeAnyOther) {
+TEST_P(ConformanceTest, ReducesSharedMemoryLikeOtherMemory) {
   const at::Tensor arena = comm_->shared_zeros(300001, at::kFloat);
   EXPECT_EQ(arena.count_nonzero().item<std::int64_t>(), 0);
   const at::Tensor plain = input_of(rank_, 300001, at::kFloat);
@@ -231,7 +232,7 @@ TEST_P(ConformanceTest, SharedMemoryReducesLikeAnyOther) {
   EXPECT_NO_THROW(check_replicas_equal(*comm_, arena, "arena"));
 }
 
-TEST_P(ConformanceTest, SharedMemoryCanBeGivenBackAndTakenAnew) {
+TEST_P(ConformanceTest, SharedMemoryCanBeReleasedAndAllocatedAgain) {
   for (int i = 0; i < 5; ++i) {
     const at::Tensor arena = comm_->shared_zeros(100000, at::kLong);
     arena.fill_(rank_ + i);
@@ -264,7 +265,7 @@ TEST_P(ConformanceTest, WeightsRanksAndReturnsTheSquaredNorm) {
     // float64 sums of 1e5 terms in another order, of values rounded to float32.
     EXPECT_NEAR(squares / (norm * norm), 1.0, GetParam().on_cuda ? 1e-6 : 1e-11);
     const double highest = comm_->all_reduce_scalar(squares, ReduceOp::kMax);
-    EXPECT_EQ(squares, highest) << "the same bits on all ranks";
+    EXPECT_EQ(squares, highest) << "all ranks must get the same bits";
   }
 }
 

@@ -44,7 +44,7 @@ TEST(ParameterArenaTest, AWriteToTheFlatTensorIsAWriteToTheModel) {
   }
 }
 
-TEST(ParameterArenaTest, RefusesWhatDoesNotFit) {
+TEST(ParameterArenaTest, RefusesParametersThatCannotShareAnArena) {
   const at::Tensor a = torch::ones({2}, torch::requires_grad());
   EXPECT_THROW(ParameterArena({}), ShapeError);
   EXPECT_THROW(ParameterArena({{"a", a}, {"again", a}}), ShapeError);
@@ -90,7 +90,7 @@ TEST_F(GradientArenaTest, NamesAParameterWhoseGradientWasReplaced) {
   model_->forward(torch::randn({5, 7})).sum().backward();
   try {
     gradients.check_views();
-    FAIL() << "the gradients lie elsewhere";
+    FAIL() << "expected an error: a gradient is not in the arena";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("0.weight"));
   }
@@ -101,7 +101,7 @@ TEST_F(GradientArenaTest, RefusesFrozenParameters) {
   EXPECT_THROW(GradientArena(parameters_, *comm_), ShapeError);
 }
 
-TEST_F(GradientArenaTest, LeavesNoViewsBehind) {
+TEST_F(GradientArenaTest, ItsDestructorRemovesTheGradientsOfTheModel) {
   { const GradientArena gradients(parameters_, *comm_); }
   EXPECT_FALSE(model_->parameters()[0].grad().defined());
 }

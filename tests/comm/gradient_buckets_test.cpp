@@ -63,7 +63,7 @@ class BucketQueueTest : public ::testing::Test {
   std::vector<bool> none_ = std::vector<bool>(5, false);
 };
 
-TEST_F(BucketQueueTest, LetsABucketGoWithItsLastParameter) {
+TEST_F(BucketQueueTest, ReleasesABucketWithItsLastParameter) {
   queue_.start(none_);
   EXPECT_THAT(queue_.mark_ready(4), IsEmpty());
   EXPECT_THAT(queue_.mark_ready(3), ElementsAre(0));
@@ -73,7 +73,7 @@ TEST_F(BucketQueueTest, LetsABucketGoWithItsLastParameter) {
   EXPECT_THAT(queue_.finish(), IsEmpty());
 }
 
-TEST_F(BucketQueueTest, KeepsTheOrderWhateverIsReadyFirst) {
+TEST_F(BucketQueueTest, KeepsTheOrderWhicheverBucketIsReadyFirst) {
   queue_.start(none_);
   EXPECT_THAT(queue_.mark_ready(0), IsEmpty());
   EXPECT_THAT(queue_.mark_ready(1), IsEmpty()) << "bucket 2 waits for 0 and 1";
@@ -83,7 +83,7 @@ TEST_F(BucketQueueTest, KeepsTheOrderWhateverIsReadyFirst) {
   EXPECT_THAT(queue_.completion_order(), ElementsAre(2, 1, 0));
 }
 
-TEST_F(BucketQueueTest, FollowsAnOrderThatItIsGiven) {
+TEST_F(BucketQueueTest, FollowsAGivenOrder) {
   queue_.set_order({2, 0, 1});
   queue_.start(none_);
   EXPECT_THAT(queue_.mark_ready(0), IsEmpty());
@@ -91,13 +91,13 @@ TEST_F(BucketQueueTest, FollowsAnOrderThatItIsGiven) {
   EXPECT_THAT(queue_.finish(), ElementsAre(0, 1));
 }
 
-TEST_F(BucketQueueTest, DoesNotWaitForDeclaredParameters) {
+TEST_F(BucketQueueTest, DoesNotWaitForParametersDeclaredUnused) {
   queue_.start({false, true, false, true, true});
   EXPECT_THAT(queue_.mark_ready(2), ElementsAre(0, 1)) << "bucket 0 is all unused";
   EXPECT_THAT(queue_.mark_ready(0), ElementsAre(2));
 }
 
-TEST_F(BucketQueueTest, GivesWhatNeverCameAtTheEnd) {
+TEST_F(BucketQueueTest, ReleasesIncompleteBucketsAtTheEnd) {
   queue_.start(none_);
   queue_.mark_ready(2);
   EXPECT_THAT(queue_.finish(), ElementsAre(0, 1, 2));
@@ -108,7 +108,7 @@ TEST_F(BucketQueueTest, RefusesASecondGradientOfAParameter) {
   queue_.start({false, false, true, false, false});
   queue_.mark_ready(4);
   EXPECT_THROW(queue_.mark_ready(4), Error);
-  EXPECT_THROW(queue_.mark_ready(2), Error) << "declared to get none";
+  EXPECT_THROW(queue_.mark_ready(2), Error) << "parameter 2 was declared to get no gradient";
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ class GradientReducerTest : public ReducerTest {
 // float32 sums in another order: some units in the last place of terms up to 1.
 constexpr double kTolerance = 1e-6;
 
-TEST_P(GradientReducerTest, RanksTogetherEqualOneRankOnTheJoinedBatch) {
+TEST_P(GradientReducerTest, SeveralRanksEqualOneRankOnTheJoinedBatch) {
   GradientReducer reducer(*comm_, *gradients_, {});
   const ReduceResult result = train_step(reducer, 1, false);
   const at::Tensor expected = joined_gradient(1, false);
@@ -114,7 +114,7 @@ TEST_P(GradientReducerTest, AccumulationIgnoresABatchOfRepeatedSamples) {
   }
 }
 
-TEST_P(GradientReducerTest, AnUpdateOfNothingButRepeatedSamplesIsZero) {
+TEST_P(GradientReducerTest, AnUpdateOfRepeatedSamplesOnlyIsZero) {
   GradientReducer reducer(*comm_, *gradients_, {.accumulation_steps = 2});
   pass(reducer, samples(comm_->rank(), 0, true), 0.0);
   const auto result = pass(reducer, samples(comm_->rank(), 1, true), 0.0);
@@ -137,7 +137,7 @@ TEST_P(GradientReducerTest, CompressionCostsOnlyTheRoundingOfItsType) {
   }
 }
 
-TEST_P(GradientReducerTest, AnOverflowInTheCompressedTypeIsSeen) {
+TEST_P(GradientReducerTest, DetectsAnOverflowInTheCompressedType) {
   GradientReducer reducer(*comm_, *gradients_, {.compression = Compression::kFp16});
   gradients_->flat().fill_(1e6);  // above the largest fp16 number
   EXPECT_FALSE(reducer.reduce()->finite);
@@ -155,14 +155,14 @@ TEST_P(GradientReducerTest, ASmallGradientIsNotClipped) {
   EXPECT_EQ(train_step(reducer, 1, false).clip_factor, 1.0);
 }
 
-TEST_P(GradientReducerTest, ANanOfOneRankIsSeenByAll) {
+TEST_P(GradientReducerTest, AllRanksDetectANanOfOneRank) {
   GradientReducer reducer(*comm_, *gradients_, {.clip_norm = 1.0});
   if (comm_->rank() == comm_->size() - 1) {
     gradients_->flat()[0] = std::numeric_limits<float>::quiet_NaN();
   }
   EXPECT_FALSE(reducer.reduce()->finite);
   gradients_->zero();
-  EXPECT_TRUE(reducer.reduce()->finite) << "the next step is a new one";
+  EXPECT_TRUE(reducer.reduce()->finite) << "a NaN must not affect the next step";
 }
 
 TEST_P(GradientReducerTest, ReplicasThatDriftedApartAreNamed) {
@@ -170,7 +170,7 @@ TEST_P(GradientReducerTest, ReplicasThatDriftedApartAreNamed) {
   if (comm_->rank() == 1) parameters_.flat()[5] += 1e-6;
   try {
     check_replicas_equal(*comm_, parameters_.flat(), "parameters");
-    FAIL() << "rank 1 has other parameters";
+    FAIL() << "expected an error: rank 1 has other parameters";
   } catch (const CommError& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("parameters differs"));
     EXPECT_THAT(error.what(), ::testing::HasSubstr("rank 1 "));

@@ -1,5 +1,5 @@
-// Ranks that do not come, or come to another operation, are detected and named; no rank waits for
-// ever.
+// Ranks that do not take part in an operation, or that begin another one, are detected and named.
+// No rank waits for ever.
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
@@ -43,7 +43,7 @@ class LostPeerTest : public BackendTest {
   bool is_last_ = false;
 };
 
-TEST_P(LostPeerTest, NamesTheRankThatDoesNotCome) {
+TEST_P(LostPeerTest, NamesTheRankThatDoesNotTakePart) {
   const auto comm = make_backend(GetParam(), 0.5);
   comm->barrier();
   if (!is_last_) {
@@ -64,7 +64,7 @@ TEST_P(LostPeerTest, ALateRankLearnsThatTheOthersGaveUp) {
   meet();
 }
 
-TEST_P(LostPeerTest, FindsASkippedCollective) {
+TEST_P(LostPeerTest, DetectsASkippedCollective) {
   const auto comm = make_backend(GetParam());
   const at::Tensor tensor = at::ones({100});
   const std::string error = error_of([&] {
@@ -76,7 +76,7 @@ TEST_P(LostPeerTest, FindsASkippedCollective) {
   meet();
 }
 
-TEST_P(LostPeerTest, FindsTensorsOfDifferentSize) {
+TEST_P(LostPeerTest, DetectsTensorsOfDifferentSize) {
   const auto comm = make_backend(GetParam());
   const at::Tensor tensor = at::ones({is_last_ ? 100 : 101});
   EXPECT_THAT(error_of([&] { comm->all_reduce(tensor); }),
@@ -84,7 +84,7 @@ TEST_P(LostPeerTest, FindsTensorsOfDifferentSize) {
   meet();
 }
 
-TEST_P(LostPeerTest, FindsDifferentTypesRootsAndReductions) {
+TEST_P(LostPeerTest, DetectsDifferentTypesRootsAndReductions) {
   const std::vector<std::function<void(Communicator&)>> calls = {
       [&](Communicator& c) { c.all_reduce(at::ones({2}, is_last_ ? at::kDouble : at::kLong)); },
       [&](Communicator& c) { c.broadcast(at::ones({2}), is_last_ ? 1 : 0); },
@@ -108,7 +108,7 @@ TEST_P(LostPeerTest, ABrokenCommunicatorStaysBroken) {
 
 INSTANTIATE_TEST_SUITE_P(Backends, LostPeerTest, ::testing::ValuesIn(mpi_backends()), backend_name);
 
-TEST(LostPeerOnOneNodeTest, ARankThatHasEndedItsPartIsNotWaitedFor) {
+TEST(LostPeerOnOneNodeTest, DoesNotWaitForARankThatHasFinished) {
   const auto& session = testing::mpi_session();
   ASSERT_GE(session.size(), 2);
   auto comm = make_backend({"OneNode"}, 300);
@@ -121,7 +121,7 @@ TEST(LostPeerOnOneNodeTest, ARankThatHasEndedItsPartIsNotWaitedFor) {
   session.rendezvous("end of a test", 30);
 }
 
-TEST(LostPeerOnOneNodeTest, AnArenaIsNotMixedWithOtherMemory) {
+TEST(LostPeerOnOneNodeTest, RefusesToReduceAnArenaTogetherWithOtherMemory) {
   const auto& session = testing::mpi_session();
   ASSERT_GE(session.size(), 2);
   const auto comm = make_backend({"OneNode"});
@@ -131,7 +131,7 @@ TEST(LostPeerOnOneNodeTest, AnArenaIsNotMixedWithOtherMemory) {
   session.rendezvous("end of a test", 30);
 }
 
-TEST(LostPeerOnOneNodeTest, AZombieIsDead) {
+TEST(LostPeerOnOneNodeTest, AZombieCountsAsDead) {
   const NodeMemory memory = create_node_memory(NodeChannel::segment_bytes(2));
   const auto map = [&] {
     NodeMemory again;
@@ -149,7 +149,7 @@ TEST(LostPeerOnOneNodeTest, AZombieIsDead) {
   const OpHeader header{.op = OpCode::kBarrier};
   const Deadline deadline(20);
   EXPECT_THAT(error_of([&] { channel.exchange(header, deadline); }), HasSubstr("is dead"));
-  EXPECT_FALSE(deadline.passed()) << "found out, not waited for";
+  EXPECT_FALSE(deadline.passed()) << "the dead rank must be detected before the deadline";
   testing::mpi_session().rendezvous("end of a test", 60);
 }
 

@@ -1,4 +1,4 @@
-/// Reduction of gradients during backward.
+/// Tests the reduction of gradients during the backward pass.
 #include <gmock/gmock.h>
 #include <torch/types.h>
 #include <torch/utils.h>
@@ -64,7 +64,7 @@ class OverlapTest : public ReducerTest {
   }
 };
 
-TEST_P(OverlapTest, GivesTheBitsOfTheReductionAfterBackward) {
+TEST_P(OverlapTest, GivesTheSameBitsAsReductionAfterBackward) {
   for (const Compression compression :
        {Compression::kNone, Compression::kFp16, Compression::kBf16}) {
     GradientReducerOptions options = small_buckets();
@@ -97,7 +97,7 @@ TEST_P(OverlapTest, BeginsBeforeBackwardHasReachedTheFirstLayer) {
   EXPECT_TRUE(first_layer_done.back());
 }
 
-TEST_P(OverlapTest, LeavesInnerAccumulationStepsAlone) {
+TEST_P(OverlapTest, DoesNotReduceInInnerAccumulationSteps) {
   int submitted = 0;
   GradientReducerOptions options = small_buckets();
   options.accumulation_steps = 3;
@@ -151,7 +151,7 @@ TEST_P(OverlapTest, ARankWithoutABackwardStillReducesAsMuchAsTheOthers) {
   }
 }
 
-TEST_P(OverlapTest, SeesANanOfOneRankOnAll) {
+TEST_P(OverlapTest, AllRanksDetectANanOfOneRank) {
   GradientReducer reducer(*comm_, *gradients_, small_buckets(), make_side_stream(at::kCPU));
   EXPECT_EQ(reducer.before_backward(1.0), 1.0);
   const at::Tensor loss = model_->forward(torch::ones({4, 64})).square().mean();

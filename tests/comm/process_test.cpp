@@ -1,5 +1,5 @@
-// Jobs of real processes in which one rank fails: their exit code, their output, and that they
-// leave nothing behind.
+// Runs jobs of real processes in which one rank fails. Checks their exit codes and output, and that
+// they leave no processes or files behind.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -102,7 +102,7 @@ class ProcessTest : public ::testing::Test {
   std::set<std::string> before_ = files_in_shared_memory();
 };
 
-TEST_F(ProcessTest, AJobWithoutFaultEndsWell) {
+TEST_F(ProcessTest, AJobWithoutFaultEndsWithExitCode0) {
   for (const int n : {1, 3}) {
     const Outcome outcome = run_job(n, "none");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
@@ -146,7 +146,7 @@ TEST_F(ProcessTest, AKilledLauncherTakesItsRanksAlong) {
   EXPECT_THAT(outcome.output, Not(HasSubstr("all steps done")));
 }
 
-TEST_F(ProcessTest, TheRankThatThrewIsTheOneThatIsRead) {
+TEST_F(ProcessTest, TheMessageIsThatOfTheRankThatThrew) {
   for (int i = 0; i < 5; ++i) {
     const Outcome outcome = run_job(3, "throw");
     EXPECT_EQ(outcome.exit_code, 3) << outcome.output;
@@ -167,7 +167,7 @@ TEST_F(ProcessTest, MpirunAddsNoTextOfItsOwnToAnAgreedStop) {
   EXPECT_EQ(outcome.output, "all steps done\n");
 }
 
-TEST_F(ProcessTest, AnyExceptionHasALineAndACode) {
+TEST_F(ProcessTest, AnyExceptionGivesALineAndAnExitCode) {
   Outcome outcome = run_job(2, "other");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(first_report(outcome.output),

@@ -23,7 +23,7 @@ TEST(TopologyTest, NumbersNodesByTheirLowestRank) {
   EXPECT_FALSE(topology.is_leader());
 }
 
-TEST(TopologyTest, RefusesARankThatIsNotThere) {
+TEST(TopologyTest, RefusesARankThatDoesNotExist) {
   EXPECT_THROW(make_topology(2, {0, 0}), CommError);
 }
 
@@ -53,7 +53,7 @@ TEST(NodeMemoryTest, IsZeroedAndOutlivesItsDescriptor) {
   EXPECT_THAT(values, ElementsAre(std::byte{0}));
 }
 
-TEST(NodeSegmentTest, NamesTheRankThatDoesNotCome) {
+TEST(NodeSegmentTest, NamesTheRankThatDoesNotTakePart) {
   const MpiSession& session = testing::mpi_session();
   ASSERT_GE(session.size(), 2) << "start this test under mpirun -np 2";
   const int last = session.size() - 1;
@@ -61,7 +61,7 @@ TEST(NodeSegmentTest, NamesTheRankThatDoesNotCome) {
   if (session.rank() != last) {
     try {
       share_on_node(node.get(), 4096, 0.5);
-      ADD_FAILURE() << "nobody was missed";
+      ADD_FAILURE() << "expected an error: a rank did not take part";
     } catch (const CommError& error) {
       EXPECT_THAT(error.what(), HasSubstr("rank " + std::to_string(last) + " did not come"));
     }

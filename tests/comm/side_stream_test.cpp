@@ -38,7 +38,7 @@ TEST(SideStream, KeepsTheOrderAndJoinSeesAllWork) {
   for (std::size_t i = 0; i < done.size(); ++i) EXPECT_EQ(done[i], static_cast<int>(i));
 }
 
-TEST(SideStream, JoinThrowsWhatWorkThrewAndLeavesOutTheWorkBehindIt) {
+TEST(SideStream, JoinRethrowsAnErrorAndSkipsTheWorkAfterIt) {
   const auto stream = make_side_stream(c10::kCPU);
   bool ran = false;
   std::latch both_submitted(1);
@@ -52,10 +52,10 @@ TEST(SideStream, JoinThrowsWhatWorkThrewAndLeavesOutTheWorkBehindIt) {
   EXPECT_FALSE(ran);
   stream->submit([&] { ran = true; });
   stream->join();
-  EXPECT_TRUE(ran) << "the failure is told once";
+  EXPECT_TRUE(ran) << "a failure is reported only once";
 }
 
-TEST(SideStream, EndsWithWorkUnderWay) {
+TEST(SideStream, ItsDestructorWaitsForRunningWork) {
   std::latch started(1);
   bool ended = false;
   {
@@ -71,7 +71,7 @@ TEST(SideStream, EndsWithWorkUnderWay) {
 }
 
 #ifndef TRAFFIC_CUDA
-TEST(SideStream, OfAGpuNeedsAProgramWithCuda) {
+TEST(SideStream, AStreamOfAGpuNeedsAProgramWithCuda) {
   EXPECT_THROW(make_side_stream(at::Device(c10::kCUDA, 0)), ConfigError);
 }
 #endif

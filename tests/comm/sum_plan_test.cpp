@@ -25,13 +25,13 @@ TEST(SumPlanTest, ANodeWithAPowerOfTwoOfRanksInOrderIsOnePart) {
   EXPECT_EQ(parts_of({0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2}), "0-3@0 4-7@1 8-11@2");
 }
 
-TEST(SumPlanTest, OtherwiseANodeHasSeveral) {
+TEST(SumPlanTest, AnyOtherNodeHasSeveralParts) {
   EXPECT_EQ(parts_of({0, 0, 0, 1, 1, 1}), "0-1@0 2-2@0 3-3@1 4-5@1");
   EXPECT_EQ(parts_of({0, 1, 0, 1}), "0-0@0 1-1@1 2-2@0 3-3@1");
   EXPECT_EQ(parts_of({0, 0, 1}), "0-1@0 2-2@1");
 }
 
-TEST(SumPlanTest, MergesMakeTheTree) {
+TEST(SumPlanTest, MergesFormTheBinaryTree) {
   EXPECT_THAT(tree_merges(1), ElementsAre(0));
   EXPECT_THAT(tree_merges(3), ElementsAre(0, 1, 1));              // (0 1) 2
   EXPECT_THAT(tree_merges(6), ElementsAre(0, 1, 0, 2, 0, 2));     // ((0 1) (2 3)) (4 5)

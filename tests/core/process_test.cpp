@@ -187,7 +187,7 @@ TEST(Process, SaysThatMemoryRanOutWhereTheKernelHasEndedAProcessForIt) {
     if (!exit || exit->signal() != SIGKILL) return 1;
     const std::string hint = memory_hint(before);
     std::printf("%s\n", hint.c_str());
-    return num_oom_kills() == before + 1 && hint.find("ended 1 process") != hint.npos ? 0 : 2;
+    return num_oom_kills() == before + 1 && hint.find("killed 1 process") != hint.npos ? 0 : 2;
   });
   const auto exit = ended(job);
   ASSERT_TRUE(exit);

@@ -68,10 +68,21 @@ TEST_F(SignalsDeathTest, TheSecondInterruptEndsTheProcessAtOnce) {
   EXPECT_EXIT(
       {
         std::raise(SIGINT);
+        ::usleep(600'000);
         std::raise(SIGINT);
         ::_exit(0);
       },
       ::testing::ExitedWithCode(130), "");
+}
+
+TEST_F(SignalsDeathTest, TwoInterruptsAtOnceAreOneRequest) {
+  EXPECT_EXIT(
+      {
+        std::raise(SIGINT);
+        std::raise(SIGINT);
+        ::_exit(stop_request() == StopRequest::kInterrupt ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(SignalsDeathTest, OneInterruptAfterTerminateStillLeavesTimeToSave) {

@@ -54,7 +54,7 @@ TEST_F(AugmentTest, WithEveryKindAtZeroNothingChanges) {
   EXPECT_TRUE(torch::equal(changed.edge_src, plain.edge_src));
 }
 
-TEST_F(AugmentTest, RepeatsForASeedAndEpochAndDiffersOtherwise) {
+TEST_F(AugmentTest, RepeatsOnlyForTheSameSeedAndEpoch) {
   data_.augmentation.speed_noise_mps = 0.1;
   const Batch batch = build(1, 5);
   EXPECT_TRUE(torch::equal(batch.node_features, build(1, 5).node_features));

@@ -105,7 +105,7 @@ class BadFiles : public testing::Test {
 
 TEST_F(BadFiles, TheGoodFileHasNoProblem) { EXPECT_EQ(open_and_read(path_), "no error"); }
 
-TEST_F(BadFiles, MissingFolderEmptyAndForeignFilesAreToldApart) {
+TEST_F(BadFiles, MissingEmptyAndForeignFilesAreDistinguished) {
   EXPECT_THAT(open_and_read(dir_ / "none.h5"), HasSubstr("does not exist"));
   EXPECT_THAT(open_and_read(dir_.path()), HasSubstr("not a regular file"));
   test::write_bytes(path_, "");
@@ -298,7 +298,7 @@ TEST_F(BadFiles, DegreesThatDoNotAddUpAreFound) {
               testing::ThrowsMessage<DataError>(HasSubstr("the in-degrees of frame 0")));
 }
 
-TEST_F(BadFiles, PointersThatFallAreFound) {
+TEST_F(BadFiles, DecreasingPointersAreFound) {
   set_element("frames/node_ptr", H5T_NATIVE_LLONG, {5}, 1LL << 40);
   EXPECT_THAT(open_and_read(path_), HasSubstr("frames/node_ptr: frame 4"));
   set_element("frames/node_ptr", H5T_NATIVE_LLONG, {0}, 1LL);
@@ -313,7 +313,7 @@ TEST_F(BadFiles, EpisodesThatDoNotCoverTheFramesAreFound) {
   EXPECT_THAT(open_and_read(path_), HasSubstr("episode 1 has split 9"));
 }
 
-TEST_F(BadFiles, AVehicleTwiceInAFrameIsFound) {
+TEST_F(BadFiles, ADuplicateVehicleInAFrameIsFound) {
   const auto frames = DatasetReader(path_).read_frames(0, 1);
   ASSERT_GE(frames.vehicle_id.size(), 2U);
   set_element("nodes/vehicle_id", H5T_NATIVE_UINT, {1}, frames.vehicle_id[0]);

@@ -193,11 +193,11 @@ void BatchTest::expect_targets(const Batch& batch, std::int64_t b, const NaiveSa
   }
 }
 
-TEST_P(BatchTest, TheDataSetHasTheNaiveSamples) {
+TEST_P(BatchTest, TheDataSetHasTheSamplesOfThePlainComputation) {
   EXPECT_EQ(dataset_->num_samples(), static_cast<std::int64_t>(expected_.size()));
 }
 
-TEST_P(BatchTest, EveryTensorIsThatOfThePlainComputation) {
+TEST_P(BatchTest, EveryTensorEqualsThePlainComputation) {
   const std::int64_t step = 7;
   for (std::int64_t from = 0; from + step <= dataset_->num_samples(); from += 31) {
     std::vector<std::int64_t> samples;

@@ -50,7 +50,7 @@ class Contiguous : public testing::Test {
   TempDir dir_;
 };
 
-TEST_F(Contiguous, HoldsTheSameAsChunks) {
+TEST_F(Contiguous, ContainsTheSameValuesAsChunks) {
   const DatasetReader chunked(dir_ / "chunked.h5");
   const DatasetReader plain(dir_ / "plain.h5");
   for (const auto& [first, count] : {std::pair<std::int64_t, std::int64_t>{0, 260}, {17, 40}}) {
@@ -81,7 +81,7 @@ TEST_F(Contiguous, AFlippedBitIsFoundByTheHashOfTheContent) {
               testing::ElementsAre(HasSubstr("content has the hash")));
 }
 
-TEST_F(Contiguous, AFileThatIsCutWhileItIsReadIsAnErrorAndNoCrash) {
+TEST_F(Contiguous, AFileTruncatedDuringReadingIsAnErrorNotACrash) {
   const DatasetReader plain(dir_ / "plain.h5");
   std::filesystem::resize_file(dir_ / "plain.h5", 1000);
   EXPECT_THAT([&] { static_cast<void>(plain.read_frames(0, 260)); },

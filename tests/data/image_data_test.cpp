@@ -114,7 +114,7 @@ class ImageData : public testing::Test {
       std::make_shared<Images>(std::vector<std::int64_t>{9, 1, 14, 6, 11, 3, 8});
 };
 
-TEST_F(ImageData, ComesOnceAnEpochOverAllRanksAndThreads) {
+TEST_F(ImageData, IsReadOncePerEpochOverAllRanksAndThreads) {
   for (const std::int64_t ranks : {1, 3}) {
     for (const std::int64_t workers : {0, 2}) {
       std::map<std::int64_t, int> counts;
@@ -154,7 +154,7 @@ TEST_F(ImageData, IsShuffledDecodedOnceAndResumed) {
   EXPECT_FALSE(resumed.next().has_value());
 }
 
-TEST_F(ImageData, ADamagedBlockIsToldEachTimeItIsAskedFor) {
+TEST_F(ImageData, ADamagedBlockIsReportedOnEveryRead) {
   images_->damaged_block = 4;
   for (const std::int64_t workers : {0, 2}) {
     DataLoader<ImageBatch> loader(images_, options(workers));
@@ -163,11 +163,11 @@ TEST_F(ImageData, ADamagedBlockIsToldEachTimeItIsAskedFor) {
   }
 }
 
-TEST_F(ImageData, WithoutSamplesSaysWhoseAndWhatToDo) {
+TEST_F(ImageData, AnErrorWithoutSamplesNamesSourceAndRemedy) {
   const auto none = std::make_shared<Images>(std::vector<std::int64_t>{});
   try {
     DataLoader<ImageBatch> loader(none, options(0));
-    FAIL() << "there is no sample";
+    FAIL() << "expected an error: there are no samples";
   } catch (const DataError& error) {
     EXPECT_STREQ(error.what(), "the album has no samples; take some pictures");
   }

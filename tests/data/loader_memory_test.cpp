@@ -30,7 +30,7 @@ std::int64_t most_resident(std::shared_ptr<const Dataset> dataset, const config:
   return most;
 }
 
-TEST(LoaderMemory, StaysUnderItsLimitOnTenTimesAsManyData) {
+TEST(LoaderMemory, StaysBelowItsLimitWithTenTimesAsMuchData) {
   const test::TempDir dir;
   std::vector<test::EpisodeSpec> episodes;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
@@ -59,7 +59,7 @@ TEST(LoaderMemory, StaysUnderItsLimitOnTenTimesAsManyData) {
   const std::int64_t before = rss_bytes();
   const std::int64_t most = most_resident(dataset, data);
   EXPECT_LT(most - before, data.cache_mb * kMiB);
-  EXPECT_GT(most - before, data.cache_mb * kMiB / 2) << "the limit is there to be used";
+  EXPECT_GT(most - before, data.cache_mb * kMiB / 2) << "the loader must use most of its limit";
 }
 
 }  // namespace

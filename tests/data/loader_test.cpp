@@ -97,7 +97,7 @@ TEST_F(LoaderTest, BatchesDoNotDependOnTheNumberOfThreads) {
   }
 }
 
-TEST_F(LoaderTest, EverySampleComesOnceOverAllRanksAndThreads) {
+TEST_F(LoaderTest, EverySampleIsReadOnceOverAllRanksAndThreads) {
   for (const std::int64_t ranks : {1, 2, 3}) {
     for (const std::int64_t workers : {0, 2}) {
       std::map<std::int64_t, int> counts;
@@ -113,7 +113,7 @@ TEST_F(LoaderTest, EverySampleComesOnceOverAllRanksAndThreads) {
   }
 }
 
-TEST_F(LoaderTest, ARunThatIsResumedGetsTheBatchesOfOneThatIsNot) {
+TEST_F(LoaderTest, AResumedRunGetsTheBatchesOfAnUninterruptedRun) {
   const auto whole = epoch(*make(1), 3);
   SamplerState saved;
   {
@@ -129,7 +129,7 @@ TEST_F(LoaderTest, ARunThatIsResumedGetsTheBatchesOfOneThatIsNot) {
   EXPECT_FALSE(loader->next().has_value());
 }
 
-TEST_F(LoaderTest, ResumingWithOtherRanksSeesTheRestOnce) {
+TEST_F(LoaderTest, ResumingWithOtherRanksReadsTheRestOnce) {
   std::map<std::int64_t, int> counts;
   SamplerState state;
   for (std::int64_t r = 0; r < 2; ++r) {
@@ -156,7 +156,7 @@ TEST_F(LoaderTest, ANewEpochMayBeginBeforeTheOldOneEnds) {
   for (std::size_t i = 0; i < found.size(); ++i) expect_equal(found[i], expected[i]);
 }
 
-TEST_F(LoaderTest, ABlockIsDecodedOnceAnEpochThoughTheCacheHoldsFew) {
+TEST_F(LoaderTest, ABlockIsDecodedOncePerEpochWithASmallCache) {
   std::vector<test::EpisodeSpec> episodes;
   for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     episodes.push_back({{.seed = seed, .frames = 60, .vehicles = 80}});
@@ -177,7 +177,7 @@ TEST_F(LoaderTest, ABlockIsDecodedOnceAnEpochThoughTheCacheHoldsFew) {
   EXPECT_LE(loader->blocks_decoded(), 2 * blocks);
 }
 
-TEST_F(LoaderTest, WithoutPersistentWorkersAnEndedEpochKeepsNothing) {
+TEST_F(LoaderTest, WithoutPersistentWorkersAnEpochFreesItsCache) {
   data_.persistent_workers = false;
   const auto loader = make(2);
   const auto expected = epoch(*loader, 0);
@@ -203,7 +203,7 @@ TEST_F(LoaderTest, WithoutPersistentWorkersAnEndedEpochKeepsNothing) {
   EXPECT_EQ(kept->blocks_decoded(), decoded);
 }
 
-TEST_F(LoaderTest, OtherSharesOfTheRanksCountFromTheNextEpochOn) {
+TEST_F(LoaderTest, NewSharesOfTheRanksApplyFromTheNextEpochOn) {
   std::map<std::int64_t, int> before;
   std::map<std::int64_t, int> after;
   for (std::int64_t r = 0; r < 2; ++r) {
@@ -224,7 +224,7 @@ TEST_F(LoaderTest, OtherSharesOfTheRanksCountFromTheNextEpochOn) {
   expect_each_once(after);
 }
 
-TEST_F(LoaderTest, DamageThatAppearsLaterSurfacesInNext) {
+TEST_F(LoaderTest, LaterDamageIsAnErrorOfNext) {
   std::string bytes = test::read_bytes(dir_ / "a.h5");
   const auto loader = make(2);
   for (std::size_t at = bytes.size() / 8; at < bytes.size() * 7 / 8; at += 4096) bytes[at] ^= 1;
@@ -255,7 +255,7 @@ TEST_F(LoaderTest, DamageUpToTheAllowedShareIsReplacedByOtherSamples) {
   ASSERT_EQ(messages.size(), static_cast<std::size_t>(loader->num_bad_blocks()));
   EXPECT_THAT(messages.front(), testing::HasSubstr("a.h5: data set"));
   EXPECT_TRUE(loader->take_damage().empty());
-  ASSERT_EQ(batches.size(), clean.size()) << "all ranks make as many steps as without damage";
+  ASSERT_EQ(batches.size(), clean.size()) << "damage must not change the number of steps";
   int replaced = 0;
   for (std::size_t b = 0; b < batches.size(); ++b) {
     ASSERT_EQ(batches[b].num_samples(), clean[b].num_samples());
@@ -270,7 +270,7 @@ TEST_F(LoaderTest, DamageUpToTheAllowedShareIsReplacedByOtherSamples) {
               testing::ThrowsMessage<DataError>(testing::HasSubstr("allows a share of 0.4")));
 }
 
-TEST_F(LoaderTest, AnErrorComesAgainWhenNextIsAskedAgain) {
+TEST_F(LoaderTest, NextRepeatsAnErrorWhenItIsCalledAgain) {
   std::string bytes = test::read_bytes(dir_ / "a.h5");
   for (const std::int64_t workers : {0, 2}) {
     open();
@@ -284,11 +284,11 @@ TEST_F(LoaderTest, AnErrorComesAgainWhenNextIsAskedAgain) {
     EXPECT_EQ(loader->state(), state);
     test::write_bytes(dir_ / "a.h5", bytes);
     loader->restore(state);
-    EXPECT_TRUE(loader->next().has_value()) << "what was damaged is read anew";
+    EXPECT_TRUE(loader->next().has_value()) << "after the repair the block must be read again";
   }
 }
 
-TEST_F(LoaderTest, AFileThatIsDeletedOrReplacedWhileItIsReadStaysWhatItWas) {
+TEST_F(LoaderTest, AFileReplacedDuringReadingKeepsItsContent) {
   const auto expected = epoch(*make(0), 0);
   const auto loader = make(1);
   test::write_file(dir_ / "other.h5", {{{.seed = 77, .frames = 50}}});
@@ -309,7 +309,7 @@ TEST_F(LoaderTest, UnreadableFilesAreSkippedUpToTheAllowedShare) {
   EXPECT_THAT(opened.skipped, testing::ElementsAre(testing::HasSubstr("b.h5")));
 }
 
-TEST_F(LoaderTest, ACacheThatIsTooSmallIsRefusedWithTheSizeThatIsNeeded) {
+TEST_F(LoaderTest, ATooSmallCacheIsRefusedWithTheNeededSize) {
   data_.cache_mb = 0;
   EXPECT_THAT([&] { static_cast<void>(make(1)); },
               testing::ThrowsMessage<ConfigError>(testing::HasSubstr("data.cache_mb is 0")));

@@ -50,14 +50,14 @@ TEST(MissingFeatures, AreNamedByTheFileAndZeroInABatch) {
   EXPECT_TRUE(batch.conflict_mask.any().item<bool>());
 }
 
-TEST(MissingFeatures, AFileWithAllSaysNothingAboutThem) {
+TEST(MissingFeatures, ACompleteFileListsNoMissingFeatures) {
   TempDir dir;
   const auto file = write_lacking(dir / "a.h5", {});
   EXPECT_THAT(missing_features(file->info()), testing::IsEmpty());
   EXPECT_EQ(test::read_bytes(dir / "a.h5").find("_features_present"), std::string::npos);
 }
 
-TEST(MissingFeatures, SeveralFilesHaveWhatAllOfThemHave) {
+TEST(MissingFeatures, SeveralFilesHaveTheFeaturesThatAllOfThemHave) {
   TempDir dir;
   const auto a = write_lacking(dir / "a.h5", {"own_queue"});
   const auto b = write_lacking(dir / "b.h5", {"is_cv"}, 2);
@@ -81,7 +81,7 @@ TEST(MissingFeatures, PositionsAndSpeedsCannotBeMissing) {
               testing::ThrowsMessage<DataError>(testing::HasSubstr("does not have speed_mps")));
 }
 
-TEST(MissingFeatures, OfThisProgramsTablesZeroIsWhatAModelSeesOfZero) {
+TEST(MissingFeatures, AFeatureOfZeroIsZeroAfterScaling) {
   for (const auto specs :
        {scene::node_features(), scene::edge_features(), scene::global_features()}) {
     for (const auto& spec : specs) EXPECT_EQ(spec.offset, 0.0F) << spec.name;

@@ -33,7 +33,7 @@ void expect_equal(const scene::GraphFrame& found, const scene::GraphFrame& expec
 
 class RoundTrip : public testing::TestWithParam<int> {};
 
-TEST_P(RoundTrip, FramesComeBackAsTheyWere) {
+TEST_P(RoundTrip, FramesAreReadAsTheyWereWritten) {
   const TempDir dir;
   test::write_file(dir / "a.h5", kEpisodes, {.compression_level = GetParam()});
   const DatasetReader reader(dir / "a.h5");
@@ -53,7 +53,7 @@ TEST_P(RoundTrip, FramesComeBackAsTheyWere) {
 
 INSTANTIATE_TEST_SUITE_P(CompressionLevels, RoundTrip, testing::Values(0, 1, 4, 9));
 
-TEST(RoundTripAttributes, InfoComesBackAsItWas) {
+TEST(RoundTripAttributes, InfoIsReadAsItWasWritten) {
   const TempDir dir;
   test::write_file(dir / "a.h5", kEpisodes);
   const FileInfo info = DatasetReader(dir / "a.h5").info();
@@ -111,7 +111,7 @@ TEST(RoundTrip, TheSameEpisodesGiveTheSameBytes) {
   EXPECT_TRUE(test::read_bytes(dir / "a.h5") == test::read_bytes(dir / "b.h5"));
 }
 
-TEST(RoundTrip, ManyThreadsReadTheSame) {
+TEST(RoundTrip, ManyThreadsReadTheSameValues) {
   const TempDir dir;
   test::write_file(dir / "a.h5", kEpisodes);
   const DatasetReader reader(dir / "a.h5");
@@ -130,7 +130,7 @@ TEST(RoundTrip, ManyThreadsReadTheSame) {
   EXPECT_EQ(std::count(equal.begin(), equal.end(), 1), 4);
 }
 
-TEST(RoundTrip, AnEpisodeWithoutVehiclesIsAFile) {
+TEST(RoundTrip, AnEpisodeWithoutVehiclesCanBeWritten) {
   const TempDir dir;
   test::write_file(dir / "a.h5", {{{.seed = 1, .frames = 5, .vehicles = 0}}});
   const DatasetReader reader(dir / "a.h5");

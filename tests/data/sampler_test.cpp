@@ -111,7 +111,7 @@ TEST_F(SamplerTest, EverySampleIsDrawnExactlyOnceInAnEpoch) {
   }
 }
 
-TEST_F(SamplerTest, ResumingWithOtherRanksSeesEachRemainingSampleOnce) {
+TEST_F(SamplerTest, ResumingWithOtherRanksDrawsRemainingSamplesOnce) {
   const std::int64_t samples = dataset_->num_samples();
   for (const bool drop_last : {false, true}) {
     for (const std::vector<std::size_t>& ranks :
@@ -157,7 +157,7 @@ TEST_F(SamplerTest, RanksHaveEquallyManyStepsAlsoWithUnequalShares) {
   }
 }
 
-TEST_F(SamplerTest, ARankWithNothingLeftRepeatsASampleWithWeightZero) {
+TEST_F(SamplerTest, ARankWithoutSamplesRepeatsOneWithWeightZero) {
   // 3 ranks of 1: the last step has one or two samples for three ranks, unless it fits exactly.
   const auto sampler = make({1, 1, 1}, false);
   const std::int64_t left = dataset_->num_samples() % 3;
@@ -233,7 +233,7 @@ TEST_F(SamplerTest, RanksShareFewBlocks) {
   EXPECT_LE(shared, 2);
 }
 
-TEST_F(SamplerTest, TimeShardsAreTheSameStretchInEveryEpochInAnotherOrder) {
+TEST_F(SamplerTest, ATimeShardIsTheSameStretchInEveryEpoch) {
   for (const bool drop_last : {false, true}) {
     const auto sampler = make({4, 4, 4}, drop_last, true, Shards::kTime);
     std::int64_t begin = 0;
@@ -302,7 +302,7 @@ class RandomIndex final : public SampleIndex {
   std::vector<SampleBlock> blocks_;
 };
 
-TEST(SamplerProperties, ExactlyOnceHoldsForRandomSizesWeightsShardsAndStops) {
+TEST(SamplerProperties, DrawsSamplesOnceForRandomOptionsAndStops) {
   Rng rng(20);
   const auto draw = [&](std::uint64_t most) {
     return static_cast<std::int64_t>(1 + rng.uniform_int(most));
@@ -349,7 +349,7 @@ TEST(SamplerProperties, ExactlyOnceHoldsForRandomSizesWeightsShardsAndStops) {
           }
           for (const Draw& d : draws) {
             if (d.weight == 0.0F) {
-              ASSERT_EQ(draws.size(), 1U) << "only a batch that would be empty is filled";
+              ASSERT_EQ(draws.size(), 1U) << "only an empty batch may get a repeated sample";
               continue;
             }
             ASSERT_EQ(++counts[d.sample], 1) << "sample " << d.sample << " of round " << round;
@@ -363,7 +363,7 @@ TEST(SamplerProperties, ExactlyOnceHoldsForRandomSizesWeightsShardsAndStops) {
     ++tried;
     const auto seen = static_cast<std::int64_t>(counts.size());
     if (drop_last) {
-      EXPECT_GT(seen, samples - step_size) << "less than a step is left out";
+      EXPECT_GT(seen, samples - step_size) << "at most a step may be left out";
     } else {
       EXPECT_EQ(seen, samples);
     }
@@ -371,7 +371,7 @@ TEST(SamplerProperties, ExactlyOnceHoldsForRandomSizesWeightsShardsAndStops) {
   EXPECT_GT(tried, 300);
 }
 
-TEST_F(SamplerTest, TooFewSamplesAreAnErrorThatSaysSo) {
+TEST_F(SamplerTest, TooFewSamplesAreAnError) {
   const std::int64_t samples = tiny_->num_samples();
   ASSERT_GT(samples, 0);
   const std::vector<std::int64_t> many(static_cast<std::size_t>(samples) + 1, 1);
@@ -411,7 +411,7 @@ TEST(RankBatchSizes, FollowTheWeightsAndKeepTheTotal) {
   EXPECT_GT(sizes[2], 85);
 }
 
-TEST(RankBatchSizes, RefuseWeightsThatFitNoRanks) {
+TEST(RankBatchSizes, RefuseWeightsThatDoNotMatchTheRanks) {
   EXPECT_THROW(rank_batch_sizes(32, 3, std::vector{1.0, 2.0}), ConfigError);
   EXPECT_THROW(rank_batch_sizes(32, 2, std::vector{1.0, 0.0}), ConfigError);
   EXPECT_THROW(rank_batch_sizes(32, 2, std::vector{1.0, std::nan("")}), ConfigError);

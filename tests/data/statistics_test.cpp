@@ -47,7 +47,7 @@ class StatisticsTest : public testing::Test {
   std::vector<Frames> episodes_;
 };
 
-TEST_F(StatisticsTest, MomentsAreThoseOfThePlainFormula) {
+TEST_F(StatisticsTest, MomentsEqualThoseOfThePlainFormula) {
   Statistics statistics({});
   statistics.add(DatasetReader(dir_ / "a.h5"));
   std::vector<double> speeds;
@@ -73,7 +73,7 @@ TEST_F(StatisticsTest, MomentsAreThoseOfThePlainFormula) {
   EXPECT_EQ(statistics.vehicles_per_frame().count(), 130);
 }
 
-TEST_F(StatisticsTest, ConflictRatesAreThoseOfThePlainComputation) {
+TEST_F(StatisticsTest, ConflictRatesEqualThePlainComputation) {
   constexpr std::size_t kHorizon = 4;
   Statistics statistics(
       {.horizon_frames = kHorizon, .ttc_limits_s = {1.0, 2.5}, .horizons_s = {1}});
@@ -104,7 +104,7 @@ TEST_F(StatisticsTest, ConflictRatesAreThoseOfThePlainComputation) {
   EXPECT_EQ(statistics.base_rates()[1].positive, positive[1]);
 }
 
-TEST_F(StatisticsTest, ConstantSpeedErrorsAreThoseOfThePlainComputation) {
+TEST_F(StatisticsTest, ConstantSpeedErrorsEqualThePlainComputation) {
   Statistics statistics({.horizons_s = {1.0, 5.0}});
   statistics.add(DatasetReader(dir_ / "a.h5"));
   for (const auto& error : statistics.constant_speed()) {

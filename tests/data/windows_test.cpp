@@ -59,7 +59,7 @@ TEST(Crops, ARoadIsCutAcrossItsLength) {
   }
 }
 
-TEST(Crops, VehiclesAtOnePointAreCutToo) {
+TEST(Crops, VehiclesAtTheSamePointAreDividedToo) {
   const std::vector<float> xy(2 * 40, 5.0F);
   std::set<std::int32_t> seen;
   for (std::int64_t c = 0; c < 3; ++c) {

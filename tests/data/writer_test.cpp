@@ -42,7 +42,7 @@ class WriterTest : public testing::Test {
   std::vector<scene::GraphFrame> frames_ = make_traffic({.seed = 5, .frames = 10});
 };
 
-TEST_F(WriterTest, NothingIsLeftOfAnUnfinishedFile) {
+TEST_F(WriterTest, AnUnfinishedFileIsRemoved) {
   {
     DatasetWriter writer(dir_ / "a.h5", test::test_info(), {});
     writer.begin_episode({.seed = 1});
@@ -85,7 +85,7 @@ TEST_F(WriterTest, RefusesValuesThatAreNotFinite) {
   EXPECT_THAT(message, HasSubstr("value 3 of the node features is nan"));
 }
 
-TEST_F(WriterTest, RefusesEdgesFromNodesThatAreNotThere) {
+TEST_F(WriterTest, RefusesEdgesFromNodesThatDoNotExist) {
   DatasetWriter writer(dir_ / "a.h5", test::test_info(), {});
   writer.begin_episode({.seed = 1});
   auto& frame = *std::find_if(frames_.begin(), frames_.end(),
@@ -94,14 +94,14 @@ TEST_F(WriterTest, RefusesEdgesFromNodesThatAreNotThere) {
   EXPECT_THROW(writer.append(frame), DataError);
 }
 
-TEST_F(WriterTest, RefusesAFrameWhosePartsDoNotFit) {
+TEST_F(WriterTest, RefusesAFrameWithContradictorySizes) {
   DatasetWriter writer(dir_ / "a.h5", test::test_info(), {});
   writer.begin_episode({.seed = 1});
   frames_[0].xy_m.pop_back();
   EXPECT_THROW(writer.append(frames_[0]), DataError);
 }
 
-TEST_F(WriterTest, Float16NamesTheFeatureThatItCannotHold) {
+TEST_F(WriterTest, AnErrorNamesTheFeatureThatExceedsFloat16) {
   DatasetWriter writer(dir_ / "a.h5", test::test_info(), {.float16 = true});
   writer.begin_episode({.seed = 1});
   const auto remaining = static_cast<std::size_t>(scene::node_feature_index("remaining_m"));
@@ -117,7 +117,7 @@ TEST_F(WriterTest, RefusesAFileWithoutEpisodesAndAnEpisodeWithoutFrames) {
   EXPECT_THROW(writer.end_episode(), DataError);
 }
 
-TEST_F(WriterTest, AFolderThatIsMissingIsNamed) {
+TEST_F(WriterTest, AnErrorNamesAMissingFolder) {
   const auto message =
       message_of([&] { DatasetWriter(dir_ / "none" / "a.h5", test::test_info(), {}); });
   EXPECT_THAT(message, HasSubstr((dir_ / "none").string()));

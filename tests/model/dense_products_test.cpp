@@ -31,7 +31,7 @@ class DenseProducts : public ::testing::TestWithParam<ProductSizes> {
 
 Tensor exact(const Tensor& x) { return x.to(torch::kDouble); }
 
-TEST_P(DenseProducts, AreThoseOfAten) {
+TEST_P(DenseProducts, EqualThoseOfAten) {
   const Tensor a = torch::randn({rows(), depth()});
   const Tensor b = torch::randn({depth(), columns()});
   EXPECT_LT(difference(product(a, b), exact(a).mm(exact(b))), kFloatTolerance);
@@ -44,13 +44,13 @@ TEST_P(DenseProducts, AreThoseOfAten) {
             kFloatTolerance);
 }
 
-TEST_P(DenseProducts, TakePartsOfWiderRows) {
+TEST_P(DenseProducts, AcceptColumnRangesOfWiderRows) {
   const Tensor a = torch::randn({rows(), depth() + 3}).narrow(1, 2, depth());
   const Tensor b = torch::randn({depth(), columns() + 5}).narrow(1, 1, columns());
   EXPECT_LT(difference(product(a, b), exact(a).mm(exact(b))), kFloatTolerance);
 }
 
-TEST_P(DenseProducts, OfARowDoNotDependOnTheOthers) {
+TEST_P(DenseProducts, ARowDoesNotDependOnTheOtherRows) {
   const Tensor x = torch::randn({rows(), depth()});
   const Tensor weight = torch::randn({columns(), depth()});
   const Tensor bias = torch::randn({columns()});
@@ -60,7 +60,7 @@ TEST_P(DenseProducts, OfARowDoNotDependOnTheOthers) {
   }
 }
 
-TEST_P(DenseProducts, OfAllInstructionSetsAgree) {
+TEST_P(DenseProducts, AllInstructionSetsAgree) {
   const Tensor a = torch::randn({rows(), depth()});
   const Tensor b = torch::randn({depth(), columns()});
   const std::int64_t padded_rows = (rows() + 15) / 16 * 16;
@@ -90,7 +90,7 @@ TEST_P(DenseProducts, OfAllInstructionSetsAgree) {
   }
 }
 
-TEST_P(DenseProducts, ThroughTanhComeItsGradients) {
+TEST_P(DenseProducts, GradientsThroughTanhEqualThoseOfAten) {
   const Tensor x = torch::randn({rows(), columns()}).requires_grad_();
   const Tensor grad = torch::randn({rows(), columns()});
   const Tensor expected = torch::autograd::grad({(x.tanh() * grad).sum()}, {x})[0];
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, DenseProducts,
                                            ProductSizes{3, 320, 65}, ProductSizes{20, 48, 96},
                                            ProductSizes{129, 7, 130}));
 
-TEST(DenseProducts, OfNoRowsAreEmpty) {
+TEST(DenseProducts, AProductOfNoRowsIsEmpty) {
   const Tensor none = torch::zeros({0, 9});
   EXPECT_EQ(dense(none, torch::randn({4, 9}), torch::randn({4})).sizes(),
             (std::vector<std::int64_t>{0, 4}));

@@ -31,11 +31,11 @@ class DeviceAttention : public ::testing::TestWithParam<AttentionHeads> {
   }
 };
 
-TEST_P(DeviceAttention, OfPackedGraphsEqualsTheReferenceForwardAndBackward) {
+TEST_P(DeviceAttention, EqualsTheReferenceForwardAndBackward) {
   expect_equal_on(random_graphs({1, 20, 7, 2}, 9, 5));
 }
 
-TEST_P(DeviceAttention, OfOneNodeOrNoEdgesIsZeroAndGivesNoGradient) {
+TEST_P(DeviceAttention, IsZeroWithoutGradientIfThereAreNoEdges) {
   const AttentionHeads shape = GetParam();
   const std::int64_t width = shape.heads * shape.channels;
   const GraphBatch graphs[] = {random_graphs({1}, 9, 1), without_edges(random_graphs({9}, 9, 2))};
@@ -75,7 +75,7 @@ TEST(DeviceAttention, RepeatsToTheBitAndIsTheSameWithoutGradients) {
   EXPECT_TRUE(same_bits(emulated(qkv, graph, p, 2), out));
 }
 
-TEST(DeviceAttention, OfHalfPrecisionIsThatOfTheRoundedInputs) {
+TEST(DeviceAttention, HalfPrecisionEqualsFloatOfTheRoundedInputs) {
   const GraphBatch graph = random_graphs({12}, 9, 3);
   torch::manual_seed(5);
   const EdgeParameters p = random_parameters(32, 2);
@@ -85,14 +85,14 @@ TEST(DeviceAttention, OfHalfPrecisionIsThatOfTheRoundedInputs) {
   EXPECT_TRUE(same_bits(out, emulated(half.to(torch::kFloat), graph, p, 2).to(torch::kHalf)));
 }
 
-TEST(DeviceAttention, OfManyNodesSumsTheirGradientsInParts) {
+TEST(DeviceAttention, SumsGradientsOfManyNodesInParts) {
   const GraphBatch graph = random_graphs({500, 600}, 9, 7);
   expect_equals_reference(graph, {2, 20}, [&](const Tensor& qkv, const EdgeParameters& p) {
     return emulated(qkv, graph, p, 2);
   });
 }
 
-TEST(DeviceEdges, BySourceAreThoseOfTheCpu) {
+TEST(DeviceEdges, EdgesBySourceEqualThoseOfTheCpu) {
   const GraphBatch graph = random_graphs({30, 1, 12}, 9, 6);
   const EdgeIndex cpu = make_edge_index(graph, true);
   const device::DeviceEdges edges = device::make_device_edges(graph, true);

@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, DeviceLstm,
                                   std::to_string(test.param.steps);
                          });
 
-TEST(DeviceLstm, StepByStepGivesTheBitsOfTheSequence) {
+TEST(DeviceLstm, SingleStepsGiveTheBitsOfTheSequence) {
   const Sequence s({20, 24, 2, 5, 6});
   const torch::NoGradGuard no_grad;
   const auto layers = by_layer(s.parameters);
@@ -112,7 +112,7 @@ TEST(DeviceLstm, InHalfPrecisionStaysCloseToFloat) {
   }
 }
 
-TEST(DeviceLstm, OfNoVehiclesGivesNoGradient) {
+TEST(DeviceLstm, WithoutVehiclesThereIsNoGradient) {
   Sequence s({20, 24, 2, 3, 0});
   zero_gradients(*s.lstm);
   s.last({}).sum().backward();

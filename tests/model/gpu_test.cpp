@@ -135,7 +135,7 @@ TEST_F(LstmOnGpu, RepeatsToTheBitAlsoWithCheckpointing) {
   }
 }
 
-TEST_F(LstmOnGpu, StepByStepGivesWhatTheCpuGives) {
+TEST_F(LstmOnGpu, SingleStepsGiveTheResultsOfTheCpu) {
   const torch::NoGradGuard no_grad;
   LstmState state = gpu_->zero_state(50);
   Tensor last;

@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, GraphEncoderOfSize,
                                   std::to_string(test.param.heads);
                          });
 
-TEST(GraphEncoder, OfAGraphInAPackEqualsThatOfTheGraphAlone) {
+TEST(GraphEncoder, APackedGraphIsEncodedAsIfItWereAlone) {
   GraphEncoder encoder = make_encoder(small_model());
   const std::vector<std::int64_t> sizes{5, 1, 140, 17, 40};
   const GraphBatch packed = random_graphs(sizes, 9, 21);
@@ -97,7 +97,7 @@ TEST(GraphEncoder, OfAGraphInAPackEqualsThatOfTheGraphAlone) {
   }
 }
 
-TEST(GraphEncoder, FollowsAPermutationOfTheNodes) {
+TEST(GraphEncoder, APermutationOfTheNodesPermutesTheEncodings) {
   GraphEncoder encoder = make_encoder(small_model());
   const GraphBatch graph = random_graphs({60}, 9, 22);
   const Tensor order = torch::randperm(60);  // node order[i] becomes node i
@@ -122,7 +122,7 @@ TEST(GraphEncoder, FollowsAPermutationOfTheNodes) {
             kFloatTolerance);
 }
 
-TEST(GraphEncoder, DoesNotSeeIgnoredFeaturesAndLearnsNothingOfTheirZeros) {
+TEST(GraphEncoder, IgnoredFeaturesHaveNoEffectAndKeepZeroWeights) {
   GraphEncoder encoder = make_encoder(config_of({64, 2, 4}));
   encoder->ignore_features({2, 5}, {1});
   const GraphBatch graph = mixed_graphs();
@@ -145,7 +145,7 @@ TEST(GraphEncoder, DoesNotSeeIgnoredFeaturesAndLearnsNothingOfTheirZeros) {
   }
 }
 
-TEST(GraphEncoder, TakesGraphsWithoutNodesOrEdges) {
+TEST(GraphEncoder, AcceptsGraphsWithoutNodesOrEdges) {
   GraphEncoder encoder = make_encoder(small_model());
   const GraphBatch empty = random_graphs({}, 9, 1);
   const EncoderPasses nothing = run(encoder, empty, torch::zeros({0, 96}));
@@ -199,7 +199,7 @@ TEST(GraphEncoder, GivesTheSameBitsWithCheckpointing) {
   }
 }
 
-TEST(GraphEncoder, InHalfPrecisionIsCloseToFloat) {
+TEST(GraphEncoder, HalfPrecisionIsCloseToFloat) {
   GraphEncoder encoder = make_encoder(small_model());
   const GraphBatch graph = mixed_graphs();
   const Tensor cotangent = torch::randn({graph.num_nodes(), 96});
@@ -240,7 +240,7 @@ TEST(GraphEncoder, PackedWithManyFeaturesIsCloseToTheTrainingPath) {
   EXPECT_LT(difference(encoder->forward(graph), training.to(torch::kDouble)), 1e-5);
 }
 
-TEST(GraphEncoder, InBf16StaysCloseToFloat) {
+TEST(GraphEncoder, Bf16StaysCloseToFloat) {
   GraphEncoder encoder = make_encoder(small_model());
   const GraphBatch graph = mixed_graphs();
   const Tensor cotangent = torch::randn({graph.num_nodes(), 96});
@@ -258,7 +258,7 @@ TEST(GraphEncoder, InBf16StaysCloseToFloat) {
   }
 }
 
-TEST(GraphEncoder, InBf16WithoutFusedKernelsIsAlsoCloseToFloat) {
+TEST(GraphEncoder, Bf16WithoutFusedKernelsStaysCloseToFloat) {
   GraphEncoder encoder = make_encoder(config_of({40, 2, 4}));
   const GraphBatch graph = mixed_graphs();
   const torch::NoGradGuard no_grad;
@@ -286,7 +286,7 @@ TEST(GraphEncoder, StaysFiniteWithVeryLargeScores) {
   }
 }
 
-TEST(GraphEncoder, RefusesGraphsWhosePartsDoNotFit) {
+TEST(GraphEncoder, RefusesGraphsWhoseTensorsContradictEachOther) {
   GraphEncoder encoder = make_encoder(small_model());
   const GraphBatch good = random_graphs({20}, 9, 4);
   GraphBatch bad = good;

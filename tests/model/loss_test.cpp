@@ -60,7 +60,7 @@ Sums sums_by_hand(const WorldModelOutput& out, const WorldModelTargets& t) {
   return sums;
 }
 
-TEST(WorldModelLoss, IsTheSumEntryByEntryOverTheNumberOfAllEntries) {
+TEST(WorldModelLoss, IsTheMeanOverAllEntries) {
   const WorldModelOutput out = random_output(1);
   const WorldModelTargets targets = random_targets(kVehicles, kStepsAhead, 2);
   const Sums sums = sums_by_hand(out, targets);
@@ -80,7 +80,7 @@ TEST(WorldModelLoss, IsTheSumEntryByEntryOverTheNumberOfAllEntries) {
   EXPECT_NEAR(second.total.item<double>(), next + 0.25 * future + 3.0 * conflict, 1e-5);
 }
 
-TEST(WorldModelLoss, OfPartsWeightedByVehiclesAddsUpToTheWholeWithGradients) {
+TEST(WorldModelLoss, PartsWeightedByVehiclesAddUpToTheWholeBatch) {
   const WorldModelOutput out = random_output(3);
   const WorldModelTargets targets = random_targets(kVehicles, kStepsAhead, 4);
   world_model_loss(out, targets, 2).total.backward();
@@ -105,7 +105,7 @@ TEST(WorldModelLoss, OfPartsWeightedByVehiclesAddsUpToTheWholeWithGradients) {
   EXPECT_LT(difference(gradient, out.future.grad().to(torch::kDouble)), 1e-6);
 }
 
-TEST(WorldModelLoss, IgnoresWhateverStandsWhereTheMaskIsFalse) {
+TEST(WorldModelLoss, IgnoresTargetsWhereTheMaskIsFalse) {
   const WorldModelOutput out = random_output(5);
   WorldModelTargets targets = random_targets(kVehicles, kStepsAhead, 6);
   const double before = world_model_loss(out, targets, 2).total.item<double>();
@@ -123,7 +123,7 @@ TEST(WorldModelLoss, IgnoresWhateverStandsWhereTheMaskIsFalse) {
   }
 }
 
-TEST(WorldModelLoss, IsZeroWhenNothingIsLeftOfTheBatch) {
+TEST(WorldModelLoss, IsZeroIfAllTargetsAreMasked) {
   const WorldModelOutput out = random_output(7);
   WorldModelTargets targets = random_targets(kVehicles, kStepsAhead, 8);
   targets.future_mask.fill_(false);
@@ -131,7 +131,7 @@ TEST(WorldModelLoss, IsZeroWhenNothingIsLeftOfTheBatch) {
   EXPECT_EQ(world_model_loss(out, targets, 2).total.item<double>(), 0.0);
 }
 
-TEST(WorldModelLoss, RefusesWhatDoesNotFit) {
+TEST(WorldModelLoss, RefusesTargetsOfOtherShapes) {
   const WorldModelOutput out = random_output(9);
   EXPECT_THROW(world_model_loss(out, random_targets(kVehicles, kStepsAhead + 1, 1), 2), ShapeError);
   EXPECT_THROW(world_model_loss(out, random_targets(kVehicles + 1, kStepsAhead, 1), 2), ShapeError);
@@ -154,7 +154,7 @@ TEST(WorldModelLoss, RefusesWhatDoesNotFit) {
   EXPECT_THROW(world_model_loss(out, wrong, 2), ShapeError);
 }
 
-TEST(Targets, AreZeroForVehiclesThatKeepTheirSpeedAndReturnToWhatTheyWere) {
+TEST(Targets, AreZeroAtConstantSpeedAndCanBeInverted) {
   const Tensor t = torch::tensor({0.5F, 1.0F, 1.5F});
   const MotionScales scales(3, 0.5);
   const CurrentMotion now{torch::tensor({10.0F, 20.0F}), torch::tensor({0.0F, 2.0F})};

@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, LstmOfShape,
                                   std::to_string(s.vehicles);
                          });
 
-TEST(Lstm, EqualsTheOneOfTorchWithTheSameParameters) {
+TEST(Lstm, EqualsTorchsLstmWithTheSameParameters) {
   const Shape shape{64, 64, 2, 6, 50};
   Lstm lstm = make_lstm(shape);
   torch::nn::LSTM theirs(torch::nn::LSTMOptions(64, 64).num_layers(2));
@@ -96,7 +96,7 @@ TEST(Lstm, EqualsTheOneOfTorchWithTheSameParameters) {
   EXPECT_LT(difference(lstm->forward(x), expected.to(torch::kDouble)), kFloatTolerance);
 }
 
-TEST(Lstm, StartsAVehicleThatComesLateFromZero) {
+TEST(Lstm, AVehicleThatAppearsLateStartsFromZero) {
   const Shape shape{64, 64, 2, 6, 4};
   Lstm lstm = make_lstm(shape);
   torch::manual_seed(3);
@@ -111,7 +111,7 @@ TEST(Lstm, StartsAVehicleThatComesLateFromZero) {
 
 class LstmSteps : public ::testing::TestWithParam<bool> {};
 
-TEST_P(LstmSteps, OneByOneGiveWhatTheSequenceGives) {
+TEST_P(LstmSteps, SingleStepsGiveTheResultsOfTheSequence) {
   for (const auto type : {torch::kFloat, torch::kBFloat16}) {
     const Shape shape = GetParam() ? Shape{64, 48, 2, 5, 150} : Shape{20, 24, 2, 5, 30};
     Lstm lstm = make_lstm(shape);
@@ -160,7 +160,7 @@ TEST(Lstm, RepeatsToTheBitWithAnyNumberOfThreads) {
   at::set_num_threads(before);
 }
 
-TEST(Lstm, InBf16StaysCloseToFloat) {
+TEST(Lstm, Bf16StaysCloseToFloat) {
   const Shape shape{64, 96, 2, 10, 151};
   Lstm lstm = make_lstm(shape);
   torch::manual_seed(6);
@@ -199,7 +199,7 @@ TEST(Lstm, GivesTheSameBitsWithCheckpointing) {
   }
 }
 
-TEST(Lstm, TakesNoVehicles) {
+TEST(Lstm, AcceptsABatchWithoutVehicles) {
   Lstm lstm = make_lstm({64, 64, 2, 3, 0});
   const Passes nothing = run_lstm(lstm, torch::zeros({3, 0, 64}), {}, torch::zeros({0, 64}));
   EXPECT_EQ(nothing.out.sizes(), torch::IntArrayRef({0, 64}));
@@ -207,7 +207,7 @@ TEST(Lstm, TakesNoVehicles) {
     EXPECT_EQ(g.abs().max().item<float>(), 0.0F) << name;
 }
 
-TEST(Lstm, RefusesWhatDoesNotFit) {
+TEST(Lstm, RefusesInputsOfOtherShapes) {
   Lstm lstm = make_lstm({64, 64, 2, 3, 5});
   EXPECT_THROW(lstm->forward(torch::zeros({0, 5, 64})), ShapeError);
   EXPECT_THROW(lstm->forward(torch::zeros({3, 5, 32})), ShapeError);

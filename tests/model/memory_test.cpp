@@ -17,7 +17,7 @@ class TensorMemory : public ::testing::Test {
   void SetUp() override { pool_all_tensors(); }
 };
 
-TEST_F(TensorMemory, IsUsedAgainByTensorsOfNearlyTheSameSize) {
+TEST_F(TensorMemory, IsReusedByTensorsOfNearlyTheSameSize) {
   const void* first = torch::empty({1000, 64}).data_ptr();  // destroyed at once
   EXPECT_EQ(torch::empty({1010, 64}).data_ptr(), first);
   EXPECT_NE(torch::empty({2000, 64}).data_ptr(), first);
@@ -36,7 +36,7 @@ TEST_F(TensorMemory, BelongsToOneTensorAtATime) {
   }
 }
 
-TEST_F(TensorMemory, ComesBackFromOtherThreads) {
+TEST_F(TensorMemory, ReturnsToThePoolFromOtherThreads) {
   // Like a loader that makes batches for another thread: memory does not accumulate.
   release_cached_memory();
   for (int round = 0; round < 50; ++round) {
@@ -49,7 +49,7 @@ TEST_F(TensorMemory, ComesBackFromOtherThreads) {
   EXPECT_LT(idle, 3 * (4 << 20));
 }
 
-TEST_F(TensorMemory, IsGivenBackToTheSystemWhenAskedTo) {
+TEST_F(TensorMemory, IsReturnedToTheSystemOnRequest) {
   { const torch::Tensor idle = torch::ones({8 << 20}); }
   EXPECT_GE(release_cached_memory(), 32 << 20);
   EXPECT_EQ(release_cached_memory(), 0);
@@ -63,7 +63,7 @@ TEST_F(TensorMemory, GrowsAndShrinksWithItsTensor) {
   EXPECT_EQ(torch::empty({0}).numel(), 0);
 }
 
-TEST_F(TensorMemory, ServesLibrariesThatAskForItThemselves) {
+TEST_F(TensorMemory, ServesLibrariesThatAllocateByThemselves) {
   // oneDNN, for example, requests plain memory from the allocator.
   at::Allocator* allocator = at::getCPUAllocator();
   void* plain = allocator->raw_allocate(1000);

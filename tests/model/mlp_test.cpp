@@ -19,7 +19,7 @@ torch::Tensor reference(MlpImpl& mlp, torch::Tensor x, const std::vector<torch::
   return x;
 }
 
-TEST(Mlp, EqualsItsLayersOneByOneForwardsAndBackwards) {
+TEST(Mlp, EqualsSingleLayersForwardAndBackward) {
   torch::manual_seed(1);
   for (const std::int64_t rows : {1, 5, 192}) {
     Mlp mlp(MlpShape{.inputs = 61, .hidden = {40, 33}, .outputs = 5});
@@ -46,7 +46,7 @@ TEST(Mlp, EqualsItsLayersOneByOneForwardsAndBackwards) {
   }
 }
 
-TEST(Mlp, FrozenGivesTheGradientOfItsInputAlone) {
+TEST(Mlp, AFrozenForwardGivesOnlyTheGradientOfItsInput) {
   torch::manual_seed(2);
   Mlp mlp(MlpShape{.inputs = 6, .hidden = {20}, .outputs = 1});
   initialise(*mlp, 8);
@@ -59,7 +59,7 @@ TEST(Mlp, FrozenGivesTheGradientOfItsInputAlone) {
   EXPECT_TRUE(torch::equal(frozen, x.grad()));
 }
 
-TEST(Mlp, ARowDoesNotDependOnTheRowsBesideIt) {
+TEST(Mlp, ARowDoesNotDependOnTheOtherRows) {
   torch::manual_seed(3);
   const torch::NoGradGuard no_grad;
   Mlp mlp(MlpShape{.inputs = 61, .hidden = {128, 128}, .outputs = 5});

@@ -32,12 +32,12 @@ TEST_P(CompilesTheKernels, OfTheLstmToMachineCode) {
 // RTX 2080 Ti, A100, RTX 4090, H100.
 INSTANTIATE_TEST_SUITE_P(Gpus, CompilesTheKernels, ::testing::Values(75, 80, 89, 90));
 
-TEST(Nvrtc, TranslatesForAnArchitectureThatItDoesNotKnow) {
+TEST(Nvrtc, TranslatesForAnUnknownArchitecture) {
   const std::vector<char> code = compile_cuda(kAttentionSource, "attention", 93);
   EXPECT_THAT(std::string(code.begin(), code.end()), ::testing::HasSubstr(".target sm_90"));
 }
 
-TEST(Nvrtc, SaysWhatIsWrongWithASource) {
+TEST(Nvrtc, ReportsTheErrorsOfASource) {
   EXPECT_THROW(
       {
         try {

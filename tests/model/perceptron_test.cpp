@@ -55,7 +55,7 @@ class Perceptron : public ::testing::TestWithParam<std::int64_t> {
   PerceptronInput input_;
 };
 
-TEST_P(Perceptron, IsTheRecordedOperations) {
+TEST_P(Perceptron, EqualsTheRecordedOperations) {
   const DenseParameters rows = layer(9, 16);
   const DenseParameters shared = layer(5, 16);
   const DenseParameters hidden = layer(16, 12);
@@ -72,7 +72,7 @@ TEST_P(Perceptron, IsTheRecordedOperations) {
               {shared.weight, shared.bias, hidden.weight, hidden.bias});
 }
 
-TEST_P(Perceptron, HeadsAreTheRecordedOperations) {
+TEST_P(Perceptron, HeadsEqualTheRecordedOperations) {
   const torch::Tensor x = leaf({GetParam(), 16});
   const HeadParameters parameters{.command_weight = leaf({3, 16}),
                                   .command_bias = leaf({3}),

@@ -103,7 +103,7 @@ TYPED_TEST(Products, OfTransposedGradientsAndInputsAreTheGradientOfTheWeight) {
   }
 }
 
-TEST(Products, OfFloatWriteNothingBehindAnOddNumberOfRows) {
+TEST(Products, WriteNothingAfterAnOddNumberOfRows) {
   const Tensor x = torch::ones({3, 64});
   const Tensor out = torch::full({4, 64}, 7.0F);
   const auto& table = kernels::table<float>();

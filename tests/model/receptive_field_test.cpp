@@ -76,7 +76,7 @@ class EncodingsOfSomeNodes : public ::testing::TestWithParam<Case> {
   }
 };
 
-TEST_P(EncodingsOfSomeNodes, AreThoseThatTheyHaveAmongAll) {
+TEST_P(EncodingsOfSomeNodes, EqualTheirEncodingsInTheWholeGraph) {
   GraphEncoder encoder = make_encoder();
   const GraphBatch graph = sparse_graphs();
   Nodes every_fourth;
@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
              (test.param.type == torch::kFloat ? "float" : "bf16");
     });
 
-TEST(ReceptiveField, HoldsWhatIsWithinTheHopsAndNothingElse) {
+TEST(ReceptiveField, ContainsExactlyTheNodesWithinTheHops) {
   const GraphBatch graph = sparse_graphs();
   const Nodes chosen{3, 5, 90, 100, 130, 200, 331};
   for (const std::int64_t hops : {0, 1, 2, 3}) {
@@ -149,7 +149,7 @@ TEST(ReceptiveField, HoldsWhatIsWithinTheHopsAndNothingElse) {
   }
 }
 
-TEST(ReceptiveField, TakesAscendingNodesAndAsManyHopsAsLayers) {
+TEST(ReceptiveField, RefusesUnsortedNodesAndOtherNumbersOfHops) {
   const GraphBatch graph = sparse_graphs();
   EXPECT_THROW(receptive_field(graph, Nodes{5, 3}, 2), Error);
   EXPECT_THROW(receptive_field(graph, Nodes{3, 3}, 2), Error);

@@ -10,7 +10,7 @@ namespace {
 using namespace testing;  // NOLINT: the references in this folder
 using torch::Tensor;
 
-TEST(SegmentAttention, EqualsThatNodeByNodeForwardAndBackward) {
+TEST(SegmentAttention, EqualsTheReferenceForwardAndBackward) {
   const GraphBatch graph = random_graphs({1, 40, 7, 150, 3, 2}, 9, 5);
   for (const AttentionHeads shape : {AttentionHeads{4, 16}, AttentionHeads{2, 10}}) {
     expect_equals_reference(graph, shape, [&](const Tensor& qkv, const EdgeParameters& p) {
@@ -19,7 +19,7 @@ TEST(SegmentAttention, EqualsThatNodeByNodeForwardAndBackward) {
   }
 }
 
-TEST(SegmentAttention, OfOneNodeOrNoEdgesIsZeroAndGivesNoGradient) {
+TEST(SegmentAttention, IsZeroWithoutGradientIfThereAreNoEdges) {
   const GraphBatch graphs[] = {random_graphs({1}, 9, 1), without_edges(random_graphs({20}, 9, 2))};
   for (const GraphBatch& graph : graphs) {
     ASSERT_EQ(graph.num_edges(), 0);
@@ -40,7 +40,7 @@ TEST(SegmentAttention, StaysFiniteWithVeryLargeScores) {
   EXPECT_TRUE(out.isfinite().all().item<bool>());
 }
 
-TEST(SegmentAttention, InDoubleDiffersByTheOrderOfSumsOnly) {
+TEST(SegmentAttention, InDoubleOnlyTheOrderOfSumsDiffers) {
   const GraphBatch graph = random_graphs({20, 1, 30}, 9, 8);
   EdgeParameters p = random_parameters(64, 4);
   for (Tensor* t :

@@ -91,22 +91,22 @@ Tensor weighted_sum(const SignalOutput& out) {
   return (out.logits * of_logits).sum() + (out.values * of_values).sum();
 }
 
-TEST(SignalNetwork, GradientsAreThoseOfAutogradInDoubles) {
+TEST(SignalNetwork, GradientsEqualThoseOfAutogradInDouble) {
   expect_gradients_of_autograd(0, {}, weighted_sum);
 }
 
-TEST(SignalNetwork, ThroughTheEncoderToo) {
+TEST(SignalNetwork, GradientsThroughTheEncoderEqualThoseOfAutograd) {
   expect_gradients_of_autograd(2, random_graphs({9, 5}, kLightColumns, 4), weighted_sum);
 }
 
-TEST(SignalNetwork, OfOneOutputAlone) {
+TEST(SignalNetwork, GradientsOfASingleOutputEqualThoseOfAutograd) {
   expect_gradients_of_autograd(0, {},
                                [](const SignalOutput& out) { return out.logits.square().sum(); });
   expect_gradients_of_autograd(0, {},
                                [](const SignalOutput& out) { return out.values.square().sum(); });
 }
 
-TEST(SignalNetwork, PackedItDecidesTheSame) {
+TEST(SignalNetwork, PackingDoesNotChangeItsDecisions) {
   SignalNetwork network = trained_network(2);
   const SignalInput in = asking(random_graphs({9}, kLightColumns, 4), torch::arange(9), 8);
   const torch::NoGradGuard no_grad;
@@ -159,10 +159,10 @@ TEST(SignalNetwork, TheOrderOfLightsMakesNoDifference) {
   EXPECT_TRUE(torch::allclose(same.values, out.values, 1e-4, 1e-5));
   other.graph.node_features = other.graph.node_features.flip(0);
   EXPECT_FALSE(torch::allclose(network->forward(other).logits, out.logits, 1e-4, 1e-5))
-      << "and it does see the others";
+      << "a light must depend on the others through the encoder";
 }
 
-TEST(SignalNetwork, BeginsAsTheOneWithoutAnEncoder) {
+TEST(SignalNetwork, InitiallyEqualsANetworkWithoutAnEncoder) {
   const Tensor rule = torch::linspace(-1, 1, kGreenColumns);
   SignalNetwork with(SignalNetworkShape{
       .features = kGreenColumns, .encoder_layers = 1, .node_features = kLightColumns});

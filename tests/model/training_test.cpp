@@ -116,7 +116,7 @@ TEST_P(LearnsABatch, ByHeart) {
 }
 INSTANTIATE_TEST_SUITE_P(Types, LearnsABatch, ::testing::Values(torch::kFloat, torch::kBFloat16));
 
-TEST(Initialise, DependsOnTheSeedAndTheNameAlone) {
+TEST(Initialise, DependsOnlyOnTheSeedAndTheName) {
   torch::manual_seed(1);
   Model first(small_model(), 11);
   torch::manual_seed(2);
@@ -137,7 +137,7 @@ TEST(Initialise, DependsOnTheSeedAndTheNameAlone) {
   }
 }
 
-TEST(Initialise, FillsTheRangesOfPyTorch) {
+TEST(Initialise, UsesTheRangesOfPyTorch) {
   Model model(small_model(), 13);
   const auto expect_range = [](const Tensor& p, double bound) {
     const double highest = p.abs().max().item<double>();

@@ -81,7 +81,7 @@ TEST_P(WorldModelStage, EqualsTheReferenceInOutputsLossAndAllGradients) {
 }
 INSTANTIATE_TEST_SUITE_P(Stages, WorldModelStage, ::testing::Values(1, 2));
 
-TEST(WorldModel, ReadsTheFutureFromTheFlowAndConflictsFromTheRiskLatentAlone) {
+TEST(WorldModel, EachHeadReadsItsOwnLatentOnly) {
   WorldModel world = make_world();
   torch::manual_seed(3);
   const Tensor encodings = torch::randn({3, 8, 96});
@@ -98,7 +98,7 @@ TEST(WorldModel, ReadsTheFutureFromTheFlowAndConflictsFromTheRiskLatentAlone) {
   EXPECT_FALSE(same_bits(other_flow.future, before.future));
 }
 
-TEST(WorldModel, StepByStepHasTheLatentsOfTheSequence) {
+TEST(WorldModel, SingleStepsGiveTheLatentsOfTheSequence) {
   WorldModel world = make_world();
   torch::manual_seed(4);
   const Tensor encodings = torch::randn({6, 150, 96});
@@ -114,7 +114,7 @@ TEST(WorldModel, StepByStepHasTheLatentsOfTheSequence) {
   }
 }
 
-TEST(WorldModel, OfTheDefaultSizeHasTheParametersThatItsShapesSay) {
+TEST(WorldModel, TheDefaultSizeHasTheExpectedParameterCount) {
   const config::Model model;  // 256 wide, 3 layers, 8 heads, LSTM of 256 x 2, latents of 32
   const auto count = [](const torch::nn::Module& module) {
     std::int64_t sum = 0;

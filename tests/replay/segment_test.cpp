@@ -34,11 +34,10 @@ TEST(Segment, ReadsTheSameValuesFromItsBytes) {
 TEST(Segment, AnErrorNamesTheFoundAndTheExpectedShape) {
   SegmentShape other = kPartShape;
   other.streams = 6;
-  EXPECT_THAT(
-      [&] { Segment::from_bytes(bytes_of_a_part(5), other); },
-      Throws<CheckpointError>(Property(
-          &Error::what,
-          HasSubstr("8 steps, 3 streams, 5 numbers seen and 4 of an action; expected 8, 6"))));
+  EXPECT_THAT([&] { Segment::from_bytes(bytes_of_a_part(5), other); },
+              Throws<CheckpointError>(
+                  Property(&Error::what, HasSubstr("8 steps, 3 streams, observations of 5 and "
+                                                   "action vectors of 4 numbers; expected 8, 6"))));
 }
 
 TEST(Segment, RefusesInvalidBytes) {

@@ -11,7 +11,7 @@ namespace {
 
 class AppendFileTest : public FolderTest {};
 
-TEST_F(AppendFileTest, AppendsBehindWhatIsThere) {
+TEST_F(AppendFileTest, AppendsToAnExistingFile) {
   write_text(dir_ / "log", "old\n");
   AppendFile file(dir_ / "log", "header\n");
   EXPECT_TRUE(file.append("new\n"));
@@ -24,7 +24,7 @@ TEST_F(AppendFileTest, NewFileStartsWithThePreamble) {
   EXPECT_EQ(read_text(dir_ / "a" / "b" / "log"), "header\nx\n");
 }
 
-TEST_F(AppendFileTest, AFullFileIsPutAsideAndNoLineIsLost) {
+TEST_F(AppendFileTest, AFileOfMaximumSizeIsRenamedWithoutLoss) {
   AppendFile file(dir_ / "log", "header\n", 64);
   AppendFile other(dir_ / "log", "header\n", 64);  // of another rank, as error.log
   for (int i = 10; i < 25; ++i) EXPECT_TRUE(file.append("line " + std::to_string(i) + "\n"));
@@ -42,14 +42,14 @@ TEST_F(AppendFileTest, FullDiskIsCountedNotThrown) {
   EXPECT_EQ(file.num_lost(), 2);
 }
 
-TEST_F(AppendFileTest, FolderThatCannotBeMadeIsCountedNotThrown) {
+TEST_F(AppendFileTest, FolderThatCannotBeCreatedIsCountedNotThrown) {
   write_text(dir_ / "file", "");
   AppendFile file(dir_ / "file" / "log");
   EXPECT_FALSE(file.append("x\n"));
   EXPECT_EQ(file.num_lost(), 1);
 }
 
-TEST_F(AppendFileTest, RemovedFolderIsMadeAgain) {
+TEST_F(AppendFileTest, ARemovedFolderIsCreatedAgain) {
   AppendFile file(dir_ / "logs" / "log", "header\n");
   EXPECT_TRUE(file.append("first\n"));
   std::filesystem::remove_all(dir_ / "logs");
@@ -60,7 +60,7 @@ TEST_F(AppendFileTest, RemovedFolderIsMadeAgain) {
   EXPECT_EQ(read_text(dir_ / "logs" / "log"), "header\nsecond\n");
 }
 
-TEST_F(AppendFileTest, EntryThatDoesNotFitIsTakenBack) {
+TEST_F(AppendFileTest, AnEntryThatDoesNotFitIsRemovedAgain) {
   const ChildResult child = run_child([this] {
     signal(SIGXFSZ, SIG_IGN);
     const rlimit bytes{10, 10};

@@ -49,7 +49,7 @@ TEST_F(EventWriterTest, TensorBoardReadsWhatIsWritten) {
   EXPECT_EQ(writer.num_lost(), 0);
 }
 
-TEST_F(EventWriterTest, CurvesDoNotFoldBackWhenARunIsResumed) {
+TEST_F(EventWriterTest, CurvesDoNotGoBackWhenARunIsResumed) {
   EventWriter first(dir_);
   for (const int step : {10, 20, 30, 40}) first.write(step, step, {{"loss", 1.0}});
   EventWriter second(dir_, 20);
@@ -69,7 +69,7 @@ TEST_F(EventWriterTest, FilesSortByTheOrderOfRunsEvenIfTheClockWentBack) {
   EXPECT_TRUE(std::filesystem::exists(dir_ / name));
 }
 
-TEST_F(EventWriterTest, FolderThatCannotBeMadeIsCountedNotThrown) {
+TEST_F(EventWriterTest, FolderThatCannotBeCreatedIsCountedNotThrown) {
   write_text(dir_ / "file", "");
   EventWriter writer(dir_ / "file" / "tensorboard");
   writer.write(1, 1.0, {{"loss", 1.0}});

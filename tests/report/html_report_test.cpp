@@ -25,7 +25,7 @@ std::int64_t count(const std::string& text, const std::string& what) {
   return times;
 }
 
-TEST(Curves, OfManyPointsStaySmallAndKeepTheirGaps) {
+TEST(Curves, LongCurvesAreShortenedAndKeepTheirGaps) {
   Metrics metrics;
   for (int i = 0; i < 100'000; ++i) {
     metrics.rows.push_back({.step = i, .time_s = 0, .values = {{"x", std::sin(i)}}});
@@ -101,7 +101,7 @@ void write_trained(const std::filesystem::path& dir) {
   write_text(dir / "replay/traffic.json", R"({"scenario":"merge","seed":1,"recordings":[]})");
 }
 
-TEST_F(HtmlReportTest, SaysFirstWhatItIsWorthAndWhetherItIsSafe) {
+TEST_F(HtmlReportTest, BeginsWithTheGainAndTheSafety) {
   write_text(dir_ / "summary.json", R"({"status":"done","phase":"all","seconds":125})");
   write_trained(dir_ / "phase3");
   const std::string html = report();
@@ -114,7 +114,7 @@ TEST_F(HtmlReportTest, SaysFirstWhatItIsWorthAndWhetherItIsSafe) {
                           HasSubstr("2490 unsafe vehicle-seconds (2600 without control)"),
                           HasSubstr("<strong>" + human_duration(125))));
   EXPECT_EQ(count(html, "<html"), 1);
-  EXPECT_THAT(html, Not(HasSubstr("http://"))) << "it needs no other file";
+  EXPECT_THAT(html, Not(HasSubstr("http://"))) << "the page must not refer to other files";
 }
 
 /// The first sentence of the page.
@@ -124,7 +124,7 @@ std::string lead_of(const std::string& html) {
   return html.substr(at, html.find("</p>", at) - at);
 }
 
-TEST_F(HtmlReportTest, TheFirstSentenceSaysWhatCameOutAndWhichFileToUse) {
+TEST_F(HtmlReportTest, TheFirstSentenceHasTheResultAndTheFileToUse) {
   EXPECT_EQ(lead_of(report()),
             "The training was killed or lost; the same command continues it. Nothing has been "
             "evaluated yet.");
@@ -165,7 +165,7 @@ TEST_F(HtmlReportTest, AWorldModelIsNamedWithItsFile) {
             HasSubstr("<code>checkpoints/phase1.h5</code>")));
 }
 
-TEST_F(HtmlReportTest, TheLastReportOfARunSaysHowItEndedThoughItStillHoldsTheFolder) {
+TEST_F(HtmlReportTest, TheLastReportSaysHowTheRunEnded) {
   write_text(dir_ / "summary.json", R"({"status":"done","phase":"all","seconds":125})");
   write_text(dir_ / "run.lock", to_text(self_as_lock_holder()));
   write_trained(dir_ / "phase3");
@@ -185,7 +185,7 @@ TEST_F(HtmlReportTest, ACollisionMoreThanWithoutControlIsLessSafe) {
                               HasSubstr("0.5 collisions (0 without control)")));
 }
 
-TEST_F(HtmlReportTest, WhatTheEvaluationJudgedSafeIsLookedAtCloserButNotCalledUnsafe) {
+TEST_F(HtmlReportTest, ASmallExcessIsAWarningAndNotUnsafe) {
   write_trained(dir_);
   write_text(dir_ / "evaluation.json",
              R"({"scenario":"merge","seeds":[1,2],"controllers":[{"controller":"none",)"
@@ -198,7 +198,8 @@ TEST_F(HtmlReportTest, WhatTheEvaluationJudgedSafeIsLookedAtCloserButNotCalledUn
 TEST_F(HtmlReportTest, OneCardComparesTheLastTrainingWithTheScript) {
   write_trained(dir_ / "phase2");
   write_trained(dir_ / "phase3");
-  EXPECT_THAT(report(), Not(HasSubstr("<span>Beside"))) << "no script was imitated";
+  EXPECT_THAT(report(), Not(HasSubstr("<span>Beside")))
+      << "without an imitated script there is no such card";
   const auto summarise = [&](const std::string& part, const std::string& kept,
                              const std::string& controller) {
     write_text(dir_ / part / "summary.json",
@@ -220,7 +221,7 @@ TEST_F(HtmlReportTest, OneCardComparesTheLastTrainingWithTheScript) {
             "<code>--controller yield</code> in place of the checkpoint.");
 }
 
-TEST_F(HtmlReportTest, EachPictureSaysWhatItShows) {
+TEST_F(HtmlReportTest, TheTitleOfAPictureStatesItsMessage) {
   write_text(dir_ / "summary.json", R"({"status":"done"})");
   write_trained(dir_ / "phase3");
   const auto pictures = data_of(report())["pictures"];
@@ -234,7 +235,7 @@ TEST_F(HtmlReportTest, EachPictureSaysWhatItShows) {
   EXPECT_EQ(pictures[3]["title"], "75 % of the time went to \"simulate\"");
 }
 
-TEST_F(HtmlReportTest, TheWorldModelStandsBesideConstantVelocity) {
+TEST_F(HtmlReportTest, TheWorldModelIsComparedWithConstantVelocity) {
   write_text(dir_ / "metrics.jsonl", R"({"step":1,"validation/position_rmse_m_frame1":1,)"
                                      R"("validation/position_rmse_m_frame2":2,)"
                                      R"("validation/constant_velocity_position_rmse_m_frame1":1.5,)"
@@ -247,7 +248,7 @@ TEST_F(HtmlReportTest, TheWorldModelStandsBesideConstantVelocity) {
   EXPECT_EQ(pictures[0]["lines"][1]["y"], nlohmann::json({1.5, 4.0}));
 }
 
-TEST_F(HtmlReportTest, OfSeveralScenariosHasATableEach) {
+TEST_F(HtmlReportTest, HasATableForEachScenario) {
   write_text(
       dir_ / "evaluation.json",
       R"({"scenarios":[{"scenario":"merge","seeds":[1],"controllers":[{"controller":"none"}]},)"
@@ -256,7 +257,7 @@ TEST_F(HtmlReportTest, OfSeveralScenariosHasATableEach) {
                               HasSubstr("episodes of 1 seed of corridor")));
 }
 
-TEST_F(HtmlReportTest, InPlaceOfWhatIsDamagedStandsWhatIsWrong) {
+TEST_F(HtmlReportTest, ADamagedFileIsReplacedByANote) {
   write_text(dir_ / "summary.json", "{\"status\":");
   write_text(dir_ / "evaluation.json", "[1,2]");
   write_text(dir_ / "metrics.jsonl",
@@ -274,7 +275,7 @@ TEST_F(HtmlReportTest, ATrainingOfAnyNameHasItsSection) {
   EXPECT_EQ(data_of(html)["curves"][0][0]["title"], "elo");
 }
 
-TEST_F(HtmlReportTest, AFolderThatIsGoneIsAnError) {
+TEST_F(HtmlReportTest, AMissingFolderIsAnError) {
   EXPECT_THROW(write_html_report(RunFolder(dir_ / "gone")), DataError);
 }
 

@@ -76,7 +76,7 @@ TEST_F(LoggingTest, UnknownLevelIsAConfigError) {
   EXPECT_THROW(init_logging({.dir = logs_, .level = "loud"}), ConfigError);
 }
 
-TEST_F(LoggingTest, GoesOnWithEveryStandardDescriptorClosed) {
+TEST_F(LoggingTest, WorksWithEveryStandardDescriptorClosed) {
   const ChildResult child = run_child([this] {
     for (int fd = 0; fd <= 2; ++fd) close(fd);
     init_logging({.dir = logs_});
@@ -91,7 +91,7 @@ TEST_F(LoggingTest, GoesOnWithEveryStandardDescriptorClosed) {
   EXPECT_EQ(lines_of(logs_ / "train.log").size(), 2);
 }
 
-TEST_F(LoggingTest, ReaderOfStderrThatWentAwayDoesNotEndTheProcess) {
+TEST_F(LoggingTest, AClosedReaderOfStderrDoesNotEndTheProcess) {
   const ChildResult child = run_child([this] {
     signal(SIGPIPE, SIG_DFL);
     int ends[2];
@@ -107,7 +107,7 @@ TEST_F(LoggingTest, ReaderOfStderrThatWentAwayDoesNotEndTheProcess) {
   EXPECT_THAT(read_text(logs_ / "train.log"), HasSubstr("into the void"));
 }
 
-TEST_F(LoggingTest, AReaderOfStderrThatIsStoppedStopsNothing) {
+TEST_F(LoggingTest, AStoppedReaderOfStderrBlocksNothing) {
   const ChildResult child = run_child([this] {
     int ends[2];
     if (pipe(ends) != 0) return 1;
@@ -120,7 +120,7 @@ TEST_F(LoggingTest, AReaderOfStderrThatIsStoppedStopsNothing) {
   EXPECT_THAT(read_text(logs_ / "train.log"), HasSubstr("number 2999"));
 }
 
-TEST_F(LoggingTest, FolderThatCannotBeMadeCostsLinesOnly) {
+TEST_F(LoggingTest, FolderThatCannotBeCreatedCostsLinesOnly) {
   write_text(dir_ / "file", "");
   const ChildResult child = run_child([this] {
     init_logging({.dir = dir_ / "file" / "logs"});
@@ -158,7 +158,7 @@ TEST_F(LoggingTest, FullDiskCostsLinesOnly) {
   });
   EXPECT_EQ(child.exit_code, 0);
   const std::string log = read_text(logs_ / "train.log");
-  EXPECT_TRUE(log.ends_with("\n")) << "half a line: " << log;
+  EXPECT_TRUE(log.ends_with("\n")) << "the log ends in an incomplete line: " << log;
   EXPECT_THAT(log, Not(HasSubstr("number 9")));
 }
 

@@ -18,7 +18,7 @@ class MetricsTest : public FolderTest {
   std::filesystem::path path_ = dir_ / "metrics.jsonl";
 };
 
-TEST_F(MetricsTest, OneJsonObjectALineInTheGivenOrder) {
+TEST_F(MetricsTest, WritesOneJsonObjectPerLineInTheGivenOrder) {
   MetricsWriter writer(path_);
   writer.write(1, 10.5, {{"b", 0.5}, {"a", NAN}});
   writer.write(2, 11.5, {{"b", INFINITY}});
@@ -41,7 +41,7 @@ TEST_F(MetricsTest, ResumingDropsLaterStepsAndTheHalfLineOfAKilledRun) {
   EXPECT_THAT(steps, ElementsAre(10, 20, 21));
 }
 
-TEST_F(MetricsTest, AnEvaluationThatComesAgainAfterAKillIsThereOnce) {
+TEST_F(MetricsTest, AnEvaluationRepeatedAfterAKillIsWrittenOnce) {
   {
     MetricsWriter writer(path_);
     writer.write(10, 1, {{"loss", 0.1}});

@@ -42,7 +42,7 @@ class OverviewTest : public FolderTest {
   }
 };
 
-TEST_F(OverviewTest, AFigureIsSummedUpOverTheWholeTraining) {
+TEST_F(OverviewTest, AMetricHasStatisticsOverTheWholeTraining) {
   const MetricSpan span = run("a", 1, 1).parts.at(0).metrics.at("eval/gain");
   EXPECT_EQ(span.count, 6);
   EXPECT_EQ(span.minimum, 1);
@@ -51,7 +51,7 @@ TEST_F(OverviewTest, AFigureIsSummedUpOverTheWholeTraining) {
   EXPECT_EQ(span.last, 6);
 }
 
-TEST_F(OverviewTest, TroubleOfAllRanksStandsInOnePlaceAndOnce) {
+TEST_F(OverviewTest, FailuresOfAllRanksAreListedOnce) {
   EXPECT_THAT(run("a", 1, 1).trouble,
               ElementsAre("retries: 2", "[rank 1] warning: step 7 skipped (2 times)",
                           AllOf(HasSubstr("time/step_s above 3 s"), HasSubstr("1 times"),
@@ -64,20 +64,21 @@ TEST_F(OverviewTest, RunsOfSeveralSeedsHaveAMeanAndAnIntervalAndTheSettingsThatD
   ASSERT_EQ(json["means"].size(), 1U);
   EXPECT_EQ(json["means"][0]["metric"], "gain_%");
   EXPECT_EQ(json["means"][0]["mean"], 2.0);
-  EXPECT_NEAR(json["means"][0]["+-95%"].get<double>(), 12.706, 0.001) << "t of one degree";
+  EXPECT_NEAR(json["means"][0]["+-95%"].get<double>(), 12.706, 0.001)
+      << "Student's t for one degree of freedom is 12.706";
   ASSERT_EQ(json["settings"].size(), 1U);
   EXPECT_EQ(json["settings"][0]["setting"], "run.seed");
   EXPECT_THAT(overview_text(runs), AllOf(HasSubstr("run.seed"), Not(HasSubstr("ppo.gamma"))));
 }
 
-TEST_F(OverviewTest, WhatTheyWereComparedWithStandsBesideThemOnce) {
+TEST_F(OverviewTest, ControllersForComparisonAreListedOnce) {
   const std::string text = overview_text(std::vector<RunOverview>{run("a", 1, 7), run("b", 3, 8)});
   const auto none = text.find("\nnone ");
   EXPECT_NE(none, std::string::npos) << text;
   EXPECT_EQ(text.find("\nnone ", none + 1), std::string::npos) << text;
 }
 
-TEST_F(OverviewTest, OfATrainingWithoutControllersItsOwnFiguresAreCompared) {
+TEST_F(OverviewTest, ATrainingWithoutControllersComparesItsOwnMetrics) {
   std::vector<RunOverview> runs;
   for (const auto& [name, error_m] : {std::pair{"a", 1.5}, std::pair{"b", 2.5}}) {
     const auto dir = dir_ / name;
@@ -98,7 +99,7 @@ TEST_F(OverviewTest, LearningCurvesAreDrawnAsText) {
   const std::vector<RunOverview> runs{run("a", 1, 7)};
   const std::string text = gain_chart_text(runs);
   EXPECT_THAT(text, AllOf(HasSubstr("    6.00 |"), HasSubstr("    0.00 |---"), HasSubstr("*\n")));
-  EXPECT_EQ(std::count(text.begin(), text.end(), '*'), 7) << "six points, and the legend";
+  EXPECT_EQ(std::count(text.begin(), text.end(), '*'), 7) << "expected six points and the legend";
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ TEST(StudentT, HasTheQuantilesOfTheTables) {
   EXPECT_NEAR(student_t_two_sided(0.95, 1000), 1.962, 5e-4);
 }
 
-TEST(PairedStatistics, AreThoseOfAHandComputedCase) {
+TEST(PairedStatistics, EqualThoseOfAHandComputedCase) {
   // 10, 0 and 5: mean 5, deviation 5, half-width 4.303 * 5 / sqrt(3).
   const std::vector<double> differences =
       paired_differences(std::vector{14.0, 3.0, 7.0}, std::vector{4.0, 3.0, 2.0});
@@ -38,7 +38,7 @@ TEST(PairedStatistics, OneValueHasNoInterval) {
   EXPECT_TRUE(std::isinf(interval.half_width));
 }
 
-TEST(PairedStatistics, RefuseWhatHasNoPairs) {
+TEST(PairedStatistics, RefuseValuesWithoutPairs) {
   EXPECT_THROW(mean_interval({}), Error);
   EXPECT_THROW(paired_differences(std::vector{1.0}, std::vector{1.0, 2.0}), Error);
 }

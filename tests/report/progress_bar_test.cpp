@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 
-TEST(ProgressBar, PlainLinesElsewhereThanOnATerminal) {
+TEST(ProgressBar, WritesPlainLinesWithoutATerminal) {
   const ChildResult child = run_child([] {
     init_logging({});
     ProgressBar bar({.label = "phase 1", .total_steps = 4, .line_interval_s = 0.0});
@@ -61,7 +61,7 @@ TEST(ProgressBar, LinesAreRareButTheLastStepIsAlwaysShown) {
   EXPECT_THAT(child.stderr_text, MatchesRegex("[^\n]*phase 2: 100 % \\(1000/1000\\)[^\n]*\n"));
 }
 
-TEST(ProgressBar, BarGivesWayToLogLinesAndGoesAway) {
+TEST(ProgressBar, TheBarGivesWayToLogLinesAndIsRemoved) {
   const ChildResult child = run_child([] {
     init_logging({});
     ProgressBar bar({.label = "phase 1", .total_steps = 2, .mode = "on"});
@@ -78,7 +78,7 @@ TEST(ProgressBar, BarGivesWayToLogLinesAndGoesAway) {
 
 class ProgressBarOnATerminal : public FolderTest {};
 
-TEST_F(ProgressBarOnATerminal, TheLogFilesHaveItsLinesToo) {
+TEST_F(ProgressBarOnATerminal, TheLogFilesGetItsLinesToo) {
   int terminal = -1;
   int slave = -1;
   ASSERT_EQ(openpty(&terminal, &slave, nullptr, nullptr, nullptr), 0);
@@ -102,7 +102,8 @@ TEST_F(ProgressBarOnATerminal, TheLogFilesHaveItsLinesToo) {
   ASSERT_GT(length, 0);
   seen.resize(static_cast<std::size_t>(length));
   EXPECT_THAT(seen, HasSubstr("[====================] phase 1: 100 % (4/4)"));
-  EXPECT_THAT(seen, Not(HasSubstr("info:"))) << "the bar stands for the lines there";
+  EXPECT_THAT(seen, Not(HasSubstr("info:")))
+      << "the terminal must show the bar in place of log lines";
   const auto lines = lines_of(dir_ / "train.log");
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_THAT(lines.front(), MatchesRegex(".*Z info: phase 1: 25 % \\(1/4\\), .*loss 0.5.*"));

@@ -12,7 +12,7 @@ namespace {
 
 class RunFolderTest : public FolderTest {};
 
-TEST_F(RunFolderTest, EnvironmentHasWhatIsGivenAndWhatIsFound) {
+TEST_F(RunFolderTest, EnvironmentHasGivenAndMeasuredFacts) {
   const RunFolder folder(dir_);
   Environment environment;
   environment.program = "traffic_train";
@@ -31,7 +31,7 @@ TEST_F(RunFolderTest, EnvironmentHasWhatIsGivenAndWhatIsFound) {
   EXPECT_FALSE(json["cpu_model"].get<std::string>().empty());
 }
 
-TEST_F(RunFolderTest, SummaryHasTheFieldsThatScriptsReadAlsoWhenNothingIsKnown) {
+TEST_F(RunFolderTest, AnEmptySummaryHasAllFieldsThatScriptsRead) {
   write_summary(dir_ / "summary.json", {});
   const auto json = nlohmann::json::parse(read_text(dir_ / "summary.json"));
   for (const char* field :
@@ -42,7 +42,7 @@ TEST_F(RunFolderTest, SummaryHasTheFieldsThatScriptsReadAlsoWhenNothingIsKnown) 
   EXPECT_TRUE(json["samples_per_s"].is_null());
 }
 
-TEST_F(RunFolderTest, SummaryHoldsItsFigures) {
+TEST_F(RunFolderTest, SummaryContainsItsMetrics) {
   Summary summary;
   summary.status = "failed";
   summary.message = "a library said: \xFF";  // not UTF-8

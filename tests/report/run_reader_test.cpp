@@ -78,13 +78,13 @@ class Child {
   pid_t pid_;
 };
 
-TEST_F(RunReaderTest, AFolderThatIsNoRunIsRefusedByName) {
+TEST_F(RunReaderTest, AFolderThatIsNotARunIsRefusedByName) {
   EXPECT_THROW(RunReader(dir_ / "gone"), DataError);
   std::filesystem::create_directory(dir_ / "logs");
   EXPECT_THROW(RunReader(dir_ / "logs"), DataError);
 }
 
-TEST_F(RunReaderTest, TheNewestRunsAreThoseThatWroteLast) {
+TEST_F(RunReaderTest, TheNewestRunsAreThoseLastWrittenTo) {
   namespace fs = std::filesystem;
   const fs::path runs = dir_ / "runs";
   const auto now = fs::file_time_type::clock::now();
@@ -102,7 +102,7 @@ TEST_F(RunReaderTest, TheNewestRunsAreThoseThatWroteLast) {
   EXPECT_THAT(newest_runs(dir_ / "gone", 9), IsEmpty());
 }
 
-TEST_F(RunReaderTest, ARunThatHasWrittenNothingYetHasNoRows) {
+TEST_F(RunReaderTest, ARunThatHasWrittenNothingYetIsEmpty) {
   const RunReader run(dir_);
   EXPECT_FALSE(run.summary());
   EXPECT_FALSE(run.evaluation());
@@ -111,7 +111,7 @@ TEST_F(RunReaderTest, ARunThatHasWrittenNothingYetHasNoRows) {
   EXPECT_THAT(run.parts(), IsEmpty());
 }
 
-TEST_F(RunReaderTest, ReadsWhatTheWritersWrite) {
+TEST_F(RunReaderTest, ReadsTheFilesOfTheWriters) {
   write_status(dir_, "done");
   MetricsWriter metrics(dir_ / "metrics.jsonl");
   metrics.write(1, 10.5, {{"train/loss", 0.5}, {"train/grad_norm", std::nan("")}});
@@ -145,7 +145,7 @@ TEST_F(RunReaderTest, ADamagedSummaryIsRefusedWithFileAndLine) {
   EXPECT_THROW((void)RunReader(dir_).status(), DataError);
 }
 
-TEST_F(RunReaderTest, HalfTheLastLineIsLeftOutAndSaid) {
+TEST_F(RunReaderTest, AnIncompleteLastLineIsLeftOutAndReported) {
   write_text(dir_ / "metrics.jsonl", "{\"step\":1,\"loss\":2}\n{\"step\":2,\"lo");
   // A number that was cut off looks like another number.
   write_text(dir_ / "episodes.csv", "step,reward\n1,20.5\n2,20");
@@ -188,7 +188,7 @@ TEST_F(RunReaderTest, EmptyFilesHaveNoRows) {
   EXPECT_FALSE(RunReader(dir_).metrics().ends_in_half_line);
 }
 
-TEST_F(RunReaderTest, WhoHoldsTheLockIsNamedAndTheLockLeftAlone) {
+TEST_F(RunReaderTest, NamesTheHolderWithoutTakingTheLock) {
   const Child child;
   write_lock(child.holder());
   const std::string before = read_text(dir_ / "run.lock");
@@ -200,7 +200,7 @@ TEST_F(RunReaderTest, WhoHoldsTheLockIsNamedAndTheLockLeftAlone) {
   EXPECT_EQ(read_text(dir_ / "run.lock"), before);
 }
 
-TEST_F(RunReaderTest, TheDeadAndZombiesHoldNothing) {
+TEST_F(RunReaderTest, DeadProcessesAndZombiesHoldNoLock) {
   LockHolder gone;
   {
     const Child child;
@@ -227,7 +227,7 @@ TEST_F(RunReaderTest, AProcessOfAnotherMachineCountsAsRunning) {
   EXPECT_EQ(holder->describe(), "pid 1 on far-away since 2025-01-31T17:05:09Z");
 }
 
-TEST_F(RunReaderTest, TheStatusIsTheSummarysOnceNobodyHoldsTheLock) {
+TEST_F(RunReaderTest, WithoutAHolderTheStatusIsThatOfTheSummary) {
   for (const char* status : {"done", "stopped", "failed"}) {
     write_status(dir_, status);
     EXPECT_EQ(to_string(RunReader(dir_).status()), status);
@@ -241,7 +241,7 @@ TEST_F(RunReaderTest, TheStatusIsTheSummarysOnceNobodyHoldsTheLock) {
   EXPECT_EQ(RunReader(dir_).status(), RunStatus::kRunning);
 }
 
-TEST_F(RunReaderTest, FindsTheTrainingsOfARunBelowItAndTheirLockAbove) {
+TEST_F(RunReaderTest, FindsThePartsOfARunAndTheLockAboveThem) {
   for (const char* name : {"phase2", "another", "logs", "checkpoints"}) {
     std::filesystem::create_directory(dir_ / name);
   }

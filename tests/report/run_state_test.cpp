@@ -40,7 +40,7 @@ TEST_F(RunStateTest, ShowsProgressCheckpointAndProcesses) {
   EXPECT_THAT(state_text(state, true), HasSubstr(std::to_string(getpid())));
 }
 
-TEST_F(RunStateTest, OfARunThatHasEndedThereAreNoProcesses) {
+TEST_F(RunStateTest, ARunThatHasEndedHasNoProcesses) {
   write_text(dir_ / "summary.json", R"({"status":"done"})");
   const RunState state = state_of(RunReader(dir_));
   EXPECT_EQ(state.status, "done");

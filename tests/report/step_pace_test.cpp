@@ -41,7 +41,7 @@ TEST(StepPace, FollowsAMachineThatHasBecomeSlower) {
   EXPECT_NEAR(pace.seconds_per_step(), 2.0, 1e-9);
 }
 
-TEST(StepPace, PartsWithoutAStepBelongToTheNext) {
+TEST(StepPace, TimeWithoutAStepCountsForTheNextStep) {
   StepPace pace;
   for (int i = 0; i < 100; ++i) {
     pace.add(0, 3.0);

@@ -27,7 +27,7 @@ TEST(Table, AlignsNumbersRightAndTextLeftByCharacters) {
             "-               -     nan  -\n");
 }
 
-TEST(Table, AnInfiniteIntervalIsNone) {
+TEST(Table, AnInfiniteIntervalIsShownAsNone) {
   Table table({"+-95%"});
   table.add_row({INFINITY});
   EXPECT_EQ(table.to_text(), "+-95%\n-----\n    -\n");
@@ -43,7 +43,7 @@ TEST(Table, JsonHasFullPrecisionAndNulls) {
   EXPECT_TRUE(rows[2]["controller"].is_null());
 }
 
-TEST(Table, WithoutRowsItIsAHeaderAndAnEmptyArray) {
+TEST(Table, WithoutRowsThereIsAHeaderAndAnEmptyArray) {
   EXPECT_EQ(Table({"a", "b"}).to_text(), "a  b\n-  -\n");
   EXPECT_EQ(Table({"a"}).to_json(), "[]\n");
 }

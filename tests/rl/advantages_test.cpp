@@ -23,7 +23,7 @@ TEST(Moments, GiveMeanAndDeviationOfEachConflict) {
   EXPECT_LT(distance(scale.deviation, flat.std(0, false)), 1e-11);
 }
 
-TEST(Moments, OfPartsAddUpToThoseOfTheWhole) {
+TEST(Moments, MomentsOfPartsAddUpToThoseOfTheWhole) {
   const torch::Tensor x = noise(2, {40, 2});
   const torch::Tensor mask = noise(3, {40, 2}) > 0;
   torch::Tensor added = torch::zeros({3, 2}, torch::kFloat64);
@@ -34,14 +34,14 @@ TEST(Moments, OfPartsAddUpToThoseOfTheWhole) {
   EXPECT_TRUE(torch::equal(added[kCount], mask.sum(0).to(torch::kFloat64)));
 }
 
-TEST(Moments, NeverLookAtMaskedEntries) {
+TEST(Moments, NeverReadMaskedEntries) {
   const torch::Tensor x = f64({1, NAN, 3});
   const Scale scale = scale_of(moments_of(x, 1, torch::tensor({true, false, true})));
   EXPECT_EQ(scale.mean.item<double>(), 2.0);
   EXPECT_EQ(scale.deviation.item<double>(), 1.0);
 }
 
-TEST(Moments, WithoutVariationOrEntriesLeaveTheSizeAlone) {
+TEST(Moments, WithoutVariationOrEntriesTheDeviationIsOne) {
   const torch::Tensor constant = torch::full({9, 1}, 0.1);
   EXPECT_EQ(scale_of(moments_of(constant, 1)).deviation.item<double>(), 1.0);
   const Scale none = scale_of(moments_of(f64({}), 1));
@@ -49,14 +49,14 @@ TEST(Moments, WithoutVariationOrEntriesLeaveTheSizeAlone) {
   EXPECT_EQ(none.deviation.item<double>(), 1.0);
 }
 
-TEST(Moments, RefuseWhatDoesNotFit) {
+TEST(Moments, RefuseTensorsOfOtherShapes) {
   EXPECT_THROW(moments_of(f64({1, 2}), 3), ShapeError);
   EXPECT_THROW(moments_of(i64({1, 2}), 1), ShapeError);
   EXPECT_THROW(moments_of(f64({1, 2}), 1, torch::tensor({true})), ShapeError);
   EXPECT_THROW(scale_of(f64({1, 2, 3})), ShapeError);
 }
 
-TEST(DecisionAdvantages, AreThoseOfStateAndConflictLessTheOwnCost) {
+TEST(DecisionAdvantages, AreThoseOfStateAndConflictMinusTheOwnCost) {
   const torch::Tensor advantages = f64({1, 10, 2, 20, 3, 30}).view({3, 2});
   const Scale scale{.mean = f64({1, 10}), .deviation = f64({2, 5})};
   const torch::Tensor got = decision_advantages({.advantages = advantages,
@@ -75,7 +75,7 @@ TEST(DecisionAdvantages, ShareOneAdvantageWhereThereIsOneConflict) {
   EXPECT_TRUE(torch::equal(got, f64({-1, -1, 1})));
 }
 
-TEST(DecisionAdvantages, RefuseWhatDoesNotFit) {
+TEST(DecisionAdvantages, RefuseTensorsOfOtherShapes) {
   const torch::Tensor advantages = f64({1, 2, 3, 4}).view({2, 2});
   const Scale two{.mean = f64({0, 0}), .deviation = f64({1, 1})};
   const Scale one{.mean = f64({0}), .deviation = f64({1})};
@@ -87,7 +87,7 @@ TEST(DecisionAdvantages, RefuseWhatDoesNotFit) {
   EXPECT_THROW(decision_advantages({.advantages = advantages, .state = {}}, two), ShapeError);
 }
 
-TEST(RunningMeanStd, FollowsEverythingItSaw) {
+TEST(RunningMeanStd, IsTheMeanAndDeviationOfAllUpdates) {
   const torch::Tensor x = noise(5, {300, 2}) * f64({3, 0.01}) + f64({1000, -4});
   RunningMeanStd running(2);
   for (const auto& [from, to] : std::vector<std::pair<int, int>>{{0, 1}, {1, 90}, {90, 300}}) {
@@ -109,7 +109,7 @@ TEST(RunningMeanStd, StandardisesAndRestores) {
   EXPECT_EQ(running.standardise(x.to(torch::kFloat32)).scalar_type(), torch::kFloat32);
 }
 
-TEST(RunningMeanStd, IsTheIdentityBeforeItSawAnythingAndWithoutVariation) {
+TEST(RunningMeanStd, IsTheIdentityWithoutUpdatesOrVariation) {
   RunningMeanStd running(1);
   const torch::Tensor x = f64({3, -7});
   EXPECT_TRUE(torch::equal(running.standardise(x), x));
@@ -129,7 +129,7 @@ TEST(RunningMeanStd, ContinuesExactlyFromItsState) {
   EXPECT_TRUE(torch::equal(running.state(), restored.state()));
 }
 
-TEST(RunningMeanStd, RefusesAStateThatIsNone) {
+TEST(RunningMeanStd, RefusesAnInvalidState) {
   RunningMeanStd running(2);
   EXPECT_THROW(running.load_state(torch::zeros({3, 1}, torch::kFloat64)), ShapeError);
   EXPECT_THROW(running.load_state(torch::full({3, 2}, NAN, torch::kFloat64)), ShapeError);

@@ -45,7 +45,7 @@ TEST(BaselineCurve, KeepsConflictsApart) {
   EXPECT_DOUBLE_EQ(curve.growth(1, 2, 1), 20.0);
 }
 
-TEST(BaselineSums, OfRanksMergeToThoseOfAll) {
+TEST(BaselineSums, SumsOfRanksMergeToThoseOfAllEpisodes) {
   BaselineSums first{.bin_s = 2.0};
   BaselineSums second{.bin_s = 2.0};
   first.add_episode(std::vector<double>{1, 2, 4});
@@ -67,7 +67,7 @@ TEST(BaselineSums, RefuseEpisodesOfAnotherLengthOrKind) {
   EXPECT_EQ(sums.episodes, 2);
 }
 
-TEST(BaselineCurve, RefusesNumbersThatAreNoMeasurement) {
+TEST(BaselineCurve, RefusesContradictorySums) {
   EXPECT_THROW(BaselineCurve(BaselineSums{}), DataError);
   EXPECT_THROW(BaselineCurve({.episodes = 1, .growth = {}}), DataError);
   EXPECT_THROW(BaselineCurve({.bin_s = 0.0, .episodes = 1, .growth = {1}}), DataError);
@@ -76,7 +76,7 @@ TEST(BaselineCurve, RefusesNumbersThatAreNoMeasurement) {
   EXPECT_THROW(BaselineCurve({.episodes = 1, .growth = {1, nan}}), DataError);
 }
 
-TEST(BaselineCurve, RefusesTimesItWasNotMeasuredAt) {
+TEST(BaselineCurve, RefusesTimesOutsideTheMeasurement) {
   const BaselineCurve curve(two_episodes());
   EXPECT_THROW(static_cast<void>(curve.growth(0, 6.5)), DataError);
   EXPECT_THROW(static_cast<void>(curve.growth(-1, 2)), DataError);

@@ -18,7 +18,7 @@ using testing::f64;
 using testing::i64;
 using testing::noise;
 
-TEST(Categorical, LogProbAndEntropyAreThoseOfTheSoftmax) {
+TEST(Categorical, LogProbAndEntropyEqualThoseOfTheSoftmax) {
   const Categorical two(f64({1.0, 2.0}).view({1, 2}));
   const double p = 1.0 / (1.0 + std::exp(1.0));
   EXPECT_NEAR(two.log_prob(i64({0})).item<double>(), std::log(p), 1e-14);
@@ -37,7 +37,7 @@ TEST(Categorical, SamplesWithItsProbabilities) {
   EXPECT_LT(chi_square.item<double>(), 13.82);  // 2 degrees of freedom, 0.1 % of seeds by chance
 }
 
-TEST(Categorical, GradientsAreThoseOfFiniteDifferences) {
+TEST(Categorical, GradientsEqualFiniteDifferences) {
   const torch::Tensor logits = noise(1, {3, 4});
   const torch::Tensor actions = i64({0, 3, 1});
   expect_gradient([&](const torch::Tensor& x) { return Categorical(x).log_prob(actions).sum(); },
@@ -45,13 +45,13 @@ TEST(Categorical, GradientsAreThoseOfFiniteDifferences) {
   expect_gradient([&](const torch::Tensor& x) { return Categorical(x).entropy().sum(); }, logits);
 }
 
-TEST(Categorical, HandlesNoDecisionAtAll) {
+TEST(Categorical, AcceptsABatchWithoutDecisions) {
   const Categorical none(torch::zeros({0, 4}));
   EXPECT_EQ(none.sample(torch::zeros({0, 4})).numel(), 0);
   EXPECT_EQ(none.entropy().numel(), 0);
 }
 
-TEST(Categorical, RefusesWhatDoesNotFit) {
+TEST(Categorical, RefusesTensorsOfOtherShapes) {
   EXPECT_THROW(Categorical(torch::zeros({3})), ShapeError);
   EXPECT_THROW(Categorical(torch::zeros({3, 2}, torch::kInt64)), ShapeError);
   const Categorical three(torch::zeros({3, 2}));
@@ -79,14 +79,14 @@ TEST(BoundedGaussian, DensityOfTheTanhActionIntegratesToOne) {
   EXPECT_NEAR(one.log_prob(raw).exp().sum().item<double>() * step, 1.0, 1e-6);
 }
 
-TEST(BoundedGaussian, FarOutSamplesHaveFiniteLogProb) {
+TEST(BoundedGaussian, ExtremeSamplesHaveFiniteLogProb) {
   const BoundedGaussian one(torch::zeros({2, 1}), torch::zeros({1}), {});
   const torch::Tensor log_prob = one.log_prob(torch::tensor({-60.F, 60.F}).view({2, 1}));
   EXPECT_TRUE(log_prob.isfinite().all().item<bool>());
   EXPECT_EQ(log_prob[0].item<float>(), log_prob[1].item<float>());  // both symmetric about 0
 }
 
-TEST(BoundedGaussian, GradientsAreThoseOfFiniteDifferences) {
+TEST(BoundedGaussian, GradientsEqualFiniteDifferences) {
   const torch::Tensor raw = noise(3, {4, 2});
   const ActionBounds bounds{.low = -1.0, .high = 4.0};
   const auto f = [&](const torch::Tensor& x) {
@@ -96,7 +96,7 @@ TEST(BoundedGaussian, GradientsAreThoseOfFiniteDifferences) {
   expect_gradient(f, 0.5 * noise(4, {4, 4}));
 }
 
-TEST(BoundedGaussian, RefusesWhatDoesNotFit) {
+TEST(BoundedGaussian, RefusesTensorsOfOtherShapes) {
   EXPECT_THROW(BoundedGaussian(torch::zeros({3, 2}), torch::zeros({3}), {}), ShapeError);
   EXPECT_THROW(BoundedGaussian(torch::zeros({3, 2}), torch::zeros({2}), {.low = 1.0, .high = 1.0}),
                ConfigError);
@@ -113,7 +113,7 @@ TEST(KlK3, IsNeverNegativeAndEstimatesTheKl) {
   EXPECT_NEAR((old_log_probs.exp() * kl_k3(log_ratio)).sum().item<double>(), kl, 1e-14);
 }
 
-TEST(DrawUniforms, FollowTheStreamAndStayUnderOne) {
+TEST(DrawUniforms, DependOnTheStreamAndStayBelowOne) {
   Rng rng(1);
   const torch::Tensor both = draw_uniforms(rng, {2, 5000});
   Rng again(1);

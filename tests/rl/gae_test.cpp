@@ -116,7 +116,7 @@ TEST(Gae, TreatsEachConflictAsItsOwnReward) {
   }
 }
 
-TEST(Gae, WithLambdaOneIsTheDiscountedReturnLessTheValue) {
+TEST(Gae, WithLambdaOneIsTheDiscountedReturnMinusTheValue) {
   GaeInputs in = one_environment({1, 1, 1}, {5, 6, 7}, {6, 7, 8});
   in.terminated[2][0] = true;
   const torch::Tensor returns = torch::tensor({1.75F, 1.5F, 1.F}).view({3, 1});
@@ -129,11 +129,11 @@ TEST(Gae, CarriesNoGradient) {
   EXPECT_FALSE(gae(in, 0.99, 0.95).requires_grad());
 }
 
-TEST(Gae, OfAnEmptyRolloutIsEmpty) {
+TEST(Gae, AnEmptyRolloutGivesNoAdvantages) {
   EXPECT_EQ(gae(random_rollout({0, 2}), 0.99, 0.95).sizes(), torch::IntArrayRef({0, 2}));
 }
 
-TEST(Gae, RefusesTensorsThatDoNotFit) {
+TEST(Gae, RefusesTensorsOfOtherShapes) {
   GaeInputs in = random_rollout({3, 2});
   in.values = in.values.slice(0, 0, 2);
   EXPECT_THROW(gae(in, 0.99, 0.95), ShapeError);

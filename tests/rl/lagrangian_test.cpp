@@ -19,7 +19,7 @@ using testing::count_terms;
 using testing::distance;
 using testing::f64;
 
-TEST(LagrangeMultiplier, RisesOverTheLimitAndFallsUnderIt) {
+TEST(LagrangeMultiplier, RisesAboveTheLimitAndFallsBelowIt) {
   LagrangeMultiplier multiplier({.cost_limit = 0.1, .lagrange_lr = 0.5, .lagrange_init = 1.0});
   multiplier.update(0.3);
   EXPECT_DOUBLE_EQ(multiplier.value(), 1.1);
@@ -39,7 +39,7 @@ TEST(LagrangeMultiplier, StaysWithinItsBounds) {
   EXPECT_TRUE(multiplier.is_at_max());
 }
 
-TEST(LagrangeMultiplier, RefusesWhatItCannotFollow) {
+TEST(LagrangeMultiplier, RefusesInvalidParametersAndCosts) {
   LagrangeMultiplier multiplier({});
   EXPECT_THROW(multiplier.update(std::numeric_limits<double>::quiet_NaN()), NumericError);
   EXPECT_THROW(multiplier.update(std::numeric_limits<double>::infinity()), NumericError);

@@ -22,7 +22,7 @@ using testing::noise;
 /// Rounding of sums of some ten terms of order 1 to 10.
 constexpr double kRounding = 1e-12;
 
-TEST(InLoops, SelectionsAreThoseOfOperations) {
+TEST(InLoops, SelectionsEqualThoseOfOperations) {
   // Numbers of candidates: none, one, as many as are picked, and more.
   const Segments segments(i64({0, 0, 1, 4, 10, 17}));
   const torch::Tensor scores = 3.0 * noise(2, {17});
@@ -38,7 +38,7 @@ TEST(InLoops, SelectionsAreThoseOfOperations) {
               selection_entropy_by_operations(scores, segments));
 }
 
-TEST(InLoops, CategoricalTermsAreThoseOfTheDistribution) {
+TEST(InLoops, CategoricalTermsEqualThoseOfTheDistribution) {
   const torch::Tensor rows = i64({4, 0, 4, 2});  // one row twice, some never
   const torch::Tensor actions = i64({2, 0, 1, 1});
   const torch::Tensor weight = noise(3, {2, 4});
@@ -91,7 +91,7 @@ class LossInLoops : public ::testing::Test {
       noise(9, {10, 2}).requires_grad_()};
 };
 
-TEST_F(LossInLoops, IsThatOfOperations) {
+TEST_F(LossInLoops, LossEqualsThatOfOperations) {
   const PpoDenominators denominators{.decisions = 45.0, .values = 17.0};
   const PpoCoefficients coefficients{
       .clip_range = 0.5, .vf_clip_range = 0.4, .ent_coef = 0.3, .vf_coef = 0.7};
@@ -103,7 +103,7 @@ TEST_F(LossInLoops, IsThatOfOperations) {
   EXPECT_LT(distance(gradient(a.loss), gradient(b.loss)), kRounding);
 }
 
-TEST_F(LossInLoops, OfValuesIsThatOfOperations) {
+TEST_F(LossInLoops, ValueLossEqualsThatOfOperations) {
   for (const double range : {0.0, 0.4}) {
     const torch::Tensor a = value_loss_sum_in_loops(inputs().values, range);
     const torch::Tensor b = value_loss_sum_by_operations(inputs().values, range);
@@ -114,7 +114,7 @@ TEST_F(LossInLoops, OfValuesIsThatOfOperations) {
   }
 }
 
-TEST_F(LossInLoops, CarriesWhatIsNotANumberIntoTheGradient) {
+TEST_F(LossInLoops, NanInputsGiveNanGradients) {
   PpoLossInputs in = inputs();
   in.decisions.advantages = torch::full({40}, std::nan(""), torch::kDouble);
   EXPECT_TRUE(gradient(ppo_loss_in_loops(in, {}, {}).loss).isnan().any().item<bool>());

@@ -9,7 +9,7 @@
 namespace traffic::rl {
 namespace {
 
-TEST(Minibatches, HoldEveryStateOnceInPartsOfEqualSize) {
+TEST(Minibatches, ContainEveryStateOnceInPartsOfEqualSize) {
   const std::vector<torch::Tensor> parts = permuted_minibatches(103, 8, 1);
   ASSERT_EQ(parts.size(), 8U);
   for (const torch::Tensor& part : parts) {
@@ -20,14 +20,14 @@ TEST(Minibatches, HoldEveryStateOnceInPartsOfEqualSize) {
   EXPECT_TRUE(torch::equal(sorted, torch::arange(103)));
 }
 
-TEST(Minibatches, FollowTheirSeed) {
+TEST(Minibatches, DependOnTheSeed) {
   const torch::Tensor first = torch::cat(permuted_minibatches(50, 4, 1));
   EXPECT_TRUE(torch::equal(first, torch::cat(permuted_minibatches(50, 4, 1))));
   EXPECT_FALSE(torch::equal(first, torch::cat(permuted_minibatches(50, 4, 2))));
   EXPECT_FALSE(torch::equal(first, torch::arange(50)));
 }
 
-TEST(Minibatches, AreAsManyOnEveryRankWhateverItHolds) {
+TEST(Minibatches, HaveTheSameNumberOnEveryRank) {
   EXPECT_EQ(permuted_minibatches(2, 5, 1).size(), 5U);
   EXPECT_EQ(permuted_minibatches(0, 5, 1).size(), 5U);
 }
@@ -44,14 +44,14 @@ TEST(Minibatches, EveryPlaceIsEquallyLikely) {
   EXPECT_LT(chi_square, 18.47);  // 4 degrees of freedom, 0.1 % of seeds by chance
 }
 
-TEST(Minibatches, AreCountedByWhatAllRanksHold) {
+TEST(Minibatches, AreCountedByTheStatesOfAllRanks) {
   EXPECT_EQ(count_minibatches(4000, 128), 32);
   EXPECT_EQ(count_minibatches(128, 128), 1);
   EXPECT_EQ(count_minibatches(0, 128), 1);
   EXPECT_THROW(count_minibatches(10, 0), ConfigError);
 }
 
-TEST(LinearSchedule, GoesFromStartToEndAndStays) {
+TEST(LinearSchedule, GoesFromStartToEndAndStaysThere) {
   const LinearSchedule falling{.start = 3e-4, .end = 1e-4};
   EXPECT_EQ(falling.at(0.0), 3e-4);
   EXPECT_DOUBLE_EQ(falling.at(0.5), 2e-4);

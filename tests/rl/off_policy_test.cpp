@@ -51,7 +51,7 @@ TEST(NStepTargets, BootstrapUnlessTheEpisodeEnded) {
                ShapeError);
 }
 
-TEST(DuelingQ, IsTheValueAndWhatAnActionIsBetterThanTheirMean) {
+TEST(DuelingQ, IsTheValuePlusAdvantageMinusMeanAdvantage) {
   const torch::Tensor heads = random_values({kBatch, 1 + kActions}, 1);
   const torch::Tensor q = dueling_q(heads);
   for (std::int64_t b = 0; b < kBatch; ++b) {
@@ -77,7 +77,7 @@ TEST(JointQ, AddsTheAdvantagesOfAllChoicesOfAState) {
   EXPECT_TRUE(torch::allclose(
       joint_q(values, {.advantages = advantages, .actions = actions, .state = each}),
       values_of(dueling_q(heads), actions)))
-      << "one choice in each state";
+      << "with one choice per state";
   // All in the first state.
   const torch::Tensor joint = joint_q(
       values, {.advantages = advantages, .actions = actions, .state = torch::zeros_like(each)});
@@ -98,7 +98,7 @@ TEST(JointQ, AddsTheAdvantagesOfAllChoicesOfAState) {
                ShapeError);
 }
 
-TEST(SegmentQ, IsThatOfADuelingNetworkAmongAnyNumberOfActions) {
+TEST(SegmentQ, EqualsADuelingNetworkWithAnyNumberOfActions) {
   const torch::Tensor heads = random_values({kBatch, 1 + kActions}, 31);
   const torch::Tensor actions = torch::arange(kBatch) % kActions;
   const Segments same(torch::arange(kBatch + 1) * kActions);
@@ -119,14 +119,14 @@ TEST(SegmentQ, IsThatOfADuelingNetworkAmongAnyNumberOfActions) {
   EXPECT_THROW(segment_q(values, advantages, same, rows), ShapeError);
 }
 
-TEST(DoubleQ, TakesTheTargetsValueOfTheOnlineNetworksChoice) {
+TEST(DoubleQ, IsTheTargetsValueOfTheOnlineNetworksChoice) {
   const auto row = [](const std::vector<double>& x) {
     return torch::tensor(x, torch::kDouble).unsqueeze(0);
   };
   EXPECT_EQ(double_q_values(row({1, 5, 2}), row({10, 20, 30})).item<double>(), 20);
 }
 
-TEST(QLoss, IsHubersOfTheActionsTaken) {
+TEST(QLoss, IsTheHuberLossOfTheActionsTaken) {
   const torch::Tensor q = random_values({kBatch, kActions}, 3);
   const torch::Tensor targets = random_values({kBatch}, 4);
   const torch::Tensor actions = torch::arange(kBatch) % kActions;
@@ -175,7 +175,7 @@ TEST(DiscreteSac, TheTemperatureFallsWhileThePolicyIsTooRandom) {
   EXPECT_LT(temperature_gradient(0.1, 0.3), 0);
 }
 
-TEST(GumbelStraightThrough, ChoosesAsOftenAsTheSoftmaxSays) {
+TEST(GumbelStraightThrough, ChoosesWithTheProbabilitiesOfTheSoftmax) {
   constexpr std::int64_t kDraws = 40000;
   const torch::Tensor logits = torch::tensor({0.0, 1.0, -1.0, 0.5}, torch::kDouble);
   torch::manual_seed(8);
@@ -200,7 +200,7 @@ TEST(GumbelStraightThrough, HasTheGradientOfTheNoisySoftmax) {
   EXPECT_TRUE(torch::allclose(at.grad(), soft.grad(), 1e-10, 1e-12));
 }
 
-TEST(Ddpg, LossesAreThoseOfThePaper) {
+TEST(Ddpg, LossesEqualThoseOfThePaper) {
   const torch::Tensor q = random_values({kBatch}, 12);
   const torch::Tensor targets = random_values({kBatch}, 13);
   EXPECT_NEAR(ddpg_critic_loss(q, targets, 2.0).item<double>(),
@@ -209,7 +209,7 @@ TEST(Ddpg, LossesAreThoseOfThePaper) {
   expect_gradient(q, [&](const torch::Tensor& x) { return ddpg_critic_loss(x, targets, 2.0); });
 }
 
-TEST(SoftUpdate, MovesPartOfTheWayAndWithOneAllOfIt) {
+TEST(SoftUpdate, MovesByTheShareTauAndWithOneCopies) {
   const torch::Tensor target = torch::tensor({0.0F, 4.0F});
   const torch::Tensor online = torch::tensor({1.0F, 0.1F});
   soft_update(target, online, 0.25);

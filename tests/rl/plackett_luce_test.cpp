@@ -56,7 +56,7 @@ std::vector<double> exp_of(const std::vector<double>& scores) {
   return weights;
 }
 
-TEST(PlackettLuce, LogProbIsThatOfTheEnumeration) {
+TEST(PlackettLuce, LogProbEqualsThatOfTheEnumeration) {
   const std::vector<double> scores{0.3, -1.2, 2.0, 0.0};
   for (const std::size_t top_k : {1U, 2U, 3U, 4U}) {
     double total = 0.0;
@@ -69,7 +69,7 @@ TEST(PlackettLuce, LogProbIsThatOfTheEnumeration) {
   }
 }
 
-TEST(PlackettLuce, TreatsEachPackedStateAsIfItWereAlone) {
+TEST(PlackettLuce, APackedStateDoesNotDependOnTheOthers) {
   const torch::Tensor scores = f64({0.3, -1.2, 2.0, 0.5, 0.1, -0.4, 0.9});
   const PlackettLuce packed(scores, Segments(i64({0, 3, 3, 4, 7})));
   const torch::Tensor picks = i64({2, 0, -1, -1, 0, -1, 1, 2}).view({4, 2});
@@ -119,7 +119,7 @@ TEST(PlackettLuce, SamplesWithTheProbabilitiesOfTheEnumeration) {
   EXPECT_LT(chi_square, 31.26);
 }
 
-TEST(PlackettLuce, TakesAllOfFewerCandidatesThanKAndNoneOfNone) {
+TEST(PlackettLuce, PicksAllCandidatesIfTheyAreFewerThanK) {
   const PlackettLuce packed(f64({1, 2, 3}), Segments(i64({0, 1, 1, 3})));
   Rng rng(3);
   const torch::Tensor picks = packed.sample(draw_uniforms(rng, {3}).to(torch::kFloat64), 4);
@@ -128,7 +128,7 @@ TEST(PlackettLuce, TakesAllOfFewerCandidatesThanKAndNoneOfNone) {
   EXPECT_TRUE(torch::equal(std::get<0>(picks[2].sort()), i64({-1, -1, 0, 1})));
 }
 
-TEST(PlackettLuce, OfStatesWithoutAnyCandidate) {
+TEST(PlackettLuce, AcceptsStatesWithoutCandidates) {
   const PlackettLuce none(f64({}), Segments(i64({0, 0, 0})));
   const torch::Tensor picks = none.sample(f64({}), 3);
   EXPECT_TRUE(torch::equal(picks, torch::full({2, 3}, -1, torch::kInt64)));
@@ -148,7 +148,7 @@ TEST(PlackettLuce, StaysExactWhenTheFirstPickHeldNearlyAllProbability) {
   EXPECT_NEAR(got, -std::log(1 + std::exp(1.0)), 1e-6);  // float32 of order 1
 }
 
-TEST(PlackettLuce, GradientsAreThoseOfFiniteDifferences) {
+TEST(PlackettLuce, GradientsEqualFiniteDifferences) {
   const Segments segments(i64({0, 4, 4, 5, 8}));
   const torch::Tensor picks = i64({2, 0, -1, -1, 0, -1, 2, 0}).view({4, 2});
   const torch::Tensor weight = f64({1.0, 2.0, -1.5, 0.7});
@@ -163,7 +163,7 @@ TEST(PlackettLuce, GradientsAreThoseOfFiniteDifferences) {
       scores);
 }
 
-TEST(PlackettLuce, SameUniformsSamePicks) {
+TEST(PlackettLuce, TheSameUniformsGiveTheSamePicks) {
   const torch::Tensor scores = testing::noise(1, {6});
   const PlackettLuce packed(scores, Segments(i64({0, 4, 6})));
   Rng first(9);
@@ -179,7 +179,7 @@ TEST(PlackettLuce, UniformsOfZeroAndJustUnderOneGiveValidPicks) {
   EXPECT_TRUE(torch::equal(picks, i64({2, 1, 0}).view({1, 3})));
 }
 
-TEST(PlackettLuce, RefusesWhatDoesNotFit) {
+TEST(PlackettLuce, RefusesTensorsOfOtherShapes) {
   const Segments segments(i64({0, 3}));
   EXPECT_THROW(PlackettLuce(f64({1, 2}), segments), ShapeError);
   const PlackettLuce state(f64({1, 2, 3}), segments);

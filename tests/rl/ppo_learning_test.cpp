@@ -134,7 +134,7 @@ struct ChainTrainer {
   }
 };
 
-TEST(Ppo, LearnsToWalkAChainWhoseEpisodesAreOftenCutOff) {
+TEST(Ppo, LearnsAChainWhoseEpisodesAreOftenTruncated) {
   ChainTrainer trainer;
   for (std::uint64_t iteration = 0; iteration < 40; ++iteration) trainer.iterate(iteration);
   const torch::Tensor right = trainer.logits.detach().softmax(1).select(1, 1);
@@ -150,7 +150,7 @@ TEST(Ppo, LearnsToWalkAChainWhoseEpisodesAreOftenCutOff) {
   }
 }
 
-TEST(Ppo, ValueOfATaskWithoutEndIsNotLoweredByCuttingItOff) {
+TEST(Ppo, TruncationsDoNotLowerTheValueOfAnEndlessTask) {
   // Reward 1 for ever, truncated every five steps: worth 1 / (1 - .9) = 10. Treated as
   // terminations, the truncations would lower it to at most 4.1.
   torch::Tensor value = torch::zeros({1}).requires_grad_();

@@ -41,7 +41,7 @@ torch::Tensor ratio_gradient(const PolicyTerms& decisions) {
   return decisions.log_prob.grad() / decisions.log_prob.detach().exp();
 }
 
-TEST(PpoLoss, ClipsARatioThatWentFarEnoughInTheGoodDirectionOnly) {
+TEST(PpoLoss, ClipsARatioOnlyInTheDirectionOfTheAdvantage) {
   const PolicyTerms rising = decisions_with_ratios({0.5, 1.0, 1.1, 1.5}, {2, 2, 2, 2});
   EXPECT_NEAR(policy_loss(rising).loss.item<double>(), -2 * (0.5 + 1.0 + 1.1 + 1.2), 1e-14);
   EXPECT_LT(distance(ratio_gradient(rising), f64({-2, -2, -2, 0})), 1e-14);
@@ -67,7 +67,7 @@ TEST(PpoLoss, SelectionsAreClippedLikeDecisionsAndWeighTheSame) {
   EXPECT_LT(distance(selection.log_prob.grad(), f64({0, 0.5})), 1e-14);
 }
 
-TEST(PpoLoss, AMaskedDecisionGivesNoTermWhateverItHolds) {
+TEST(PpoLoss, AMaskedDecisionGivesNoTerm) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   PolicyTerms terms = decisions_with_ratios({1.1, kNan, 0.9}, {2, kNan, 1});
   terms.entropy = f64({0.5, kNan, 0.25});
@@ -82,7 +82,7 @@ TEST(PpoLoss, AMaskedDecisionGivesNoTermWhateverItHolds) {
   EXPECT_EQ(ppo_statistics(out.sums).decisions, 2.0);
 }
 
-TEST(PpoLoss, WithoutAnyDecisionIsTheValueLoss) {
+TEST(PpoLoss, WithoutDecisionsItIsTheValueLoss) {
   const PpoLossInputs in{
       .decisions = decisions_with_ratios({}, {}),
       .values = {.values = f64({1, 3}), .old_values = f64({0, 0}), .returns = f64({0, 0})}};
@@ -107,7 +107,7 @@ TEST(ValueLoss, WithoutClippingIsTheSquaredError) {
   EXPECT_NEAR(value_loss_sum(terms, 0.0).item<double>(), 1 + 49, 1e-14);
 }
 
-TEST(ValueLoss, TakesValuesPerConflictAndNeverLooksAtMaskedOnes) {
+TEST(ValueLoss, AcceptsValuesPerConflictAndIgnoresMaskedOnes) {
   ValueTerms terms{.values = f64({1, 2, 3, 4}).view({2, 2}),
                    .old_values = torch::zeros({2, 2}, torch::kFloat64),
                    .returns = torch::zeros({2, 2}, torch::kFloat64)};
@@ -160,7 +160,7 @@ constexpr std::array<std::int64_t, 4> kWhole{0, 37, 0, 20};
 constexpr PpoCoefficients kAll{
     .clip_range = 0.2, .vf_clip_range = 0.5, .ent_coef = 0.02, .vf_coef = 0.5};
 
-TEST(PpoLoss, GradientIsThatOfFiniteDifferences) {
+TEST(PpoLoss, GradientEqualsFiniteDifferences) {
   const Minibatch minibatch;
   const torch::Tensor parameters = 0.3 * noise(11, {5});
   const PpoDenominators denominators = count_terms(minibatch.part(parameters, kWhole));
@@ -200,7 +200,7 @@ TEST(PpoLoss, PartsOfABatchAddUpToTheJoinedBatch) {
   }
 }
 
-TEST(PpoLoss, StatisticsAreTheMeansTheyAreNamedAfter) {
+TEST(PpoLoss, StatisticsAreMeansOverTheirTerms) {
   const Minibatch minibatch;
   const PpoLossInputs in = minibatch.part(0.3 * noise(11, {5}), kWhole);
   const PpoDenominators denominators = count_terms(in);
@@ -231,7 +231,7 @@ TEST(PpoLoss, StatisticsAreTheMeansTheyAreNamedAfter) {
               1e-13);
 }
 
-TEST(PpoStatistics, OfNothingAreZero) {
+TEST(PpoStatistics, AreZeroWithoutTerms) {
   const PpoStatistics got = ppo_statistics(torch::zeros({kNumPpoSums}, torch::kFloat64));
   EXPECT_EQ(got.policy_loss, 0.0);
   EXPECT_EQ(got.approx_kl, 0.0);
@@ -239,14 +239,14 @@ TEST(PpoStatistics, OfNothingAreZero) {
   EXPECT_THROW(ppo_statistics(torch::zeros({3}, torch::kFloat64)), ShapeError);
 }
 
-TEST(KlStop, AsksForMoreThanOneAndAHalfTimesTheTarget) {
+TEST(KlStop, StopsAboveOneAndAHalfTimesTheTarget) {
   EXPECT_FALSE(is_kl_over(0.03, 0.02));
   EXPECT_TRUE(is_kl_over(0.031, 0.02));
   EXPECT_FALSE(is_kl_over(100.0, 0.0));
   EXPECT_TRUE(is_kl_over(std::numeric_limits<double>::quiet_NaN(), 0.0));
 }
 
-TEST(PpoLoss, RefusesWhatDoesNotFit) {
+TEST(PpoLoss, RefusesTensorsOfOtherShapes) {
   PolicyTerms terms = decisions_with_ratios({1.0, 1.0}, {1, 1});
   terms.advantages = f64({1});
   EXPECT_THROW(policy_loss(terms), ShapeError);

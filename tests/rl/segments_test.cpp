@@ -13,7 +13,7 @@ namespace {
 using testing::f64;
 using testing::i64;
 
-TEST(Segments, SayWhichSegmentEachRowBelongsToAndItsPlace) {
+TEST(Segments, GiveTheSegmentOfEachRowAndItsStart) {
   const Segments segments(i64({0, 2, 2, 5}));
   EXPECT_EQ(segments.count(), 3);
   EXPECT_EQ(segments.rows(), 5);
@@ -54,14 +54,14 @@ TEST(Segments, LogSoftmaxOfVeryNegativeLogitsIsFinite) {
   testing::expect_gradient(f, f64({0.5, -0.7, 2}));
 }
 
-TEST(Segments, OfNothingAreEmpty) {
+TEST(Segments, AcceptNoSegmentsAtAll) {
   const Segments none(i64({0}));
   EXPECT_EQ(none.count(), 0);
   const Segments two_empty(i64({0, 0, 0}));
   EXPECT_TRUE(torch::equal(two_empty.sum(f64({})), f64({0, 0})));
 }
 
-TEST(Segments, RefuseAPointerThatIsNone) {
+TEST(Segments, RefuseAnInvalidPointer) {
   EXPECT_THROW(Segments(i64({1, 2})), ShapeError);
   EXPECT_THROW(Segments(i64({0, 3, 2})), ShapeError);
   EXPECT_THROW(Segments(f64({0, 1})), ShapeError);
@@ -69,7 +69,7 @@ TEST(Segments, RefuseAPointerThatIsNone) {
   EXPECT_THROW(Segments(i64({})), ShapeError);
 }
 
-TEST(SelectSegments, PacksTheChosenOnesInTheOrderAskedFor) {
+TEST(SelectSegments, PacksTheChosenSegmentsInTheGivenOrder) {
   const Segments segments(i64({0, 2, 2, 5}));
   const SegmentSubset subset = select_segments(segments, i64({2, 1, 0, 2}));
   EXPECT_TRUE(torch::equal(subset.segments.ptr(), i64({0, 3, 3, 5, 8})));
@@ -77,7 +77,7 @@ TEST(SelectSegments, PacksTheChosenOnesInTheOrderAskedFor) {
   EXPECT_EQ(select_segments(segments, i64({})).segments.count(), 0);
 }
 
-TEST(SelectSegments, RefusesASegmentThatIsNotThere) {
+TEST(SelectSegments, RefusesASegmentThatDoesNotExist) {
   const Segments segments(i64({0, 2}));
   EXPECT_THROW(select_segments(segments, i64({1})), ShapeError);
   EXPECT_THROW(select_segments(segments, i64({-1})), ShapeError);

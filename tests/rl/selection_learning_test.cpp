@@ -161,7 +161,7 @@ void iterate(Policy& policy, RunningMeanStd& value_scale, torch::optim::Optimize
   }
 }
 
-TEST(Ppo, LearnsWhomToPickWhatToCommandAndWhenToLetBe) {
+TEST(Ppo, LearnsPicksCommandsAndWhenToDoNothing) {
   Policy policy;
   RunningMeanStd value_scale(kConflicts);
   torch::optim::Adam optimizer({policy.scores, policy.logits, policy.weights}, 0.05);

@@ -32,7 +32,7 @@ class Commands : public ::testing::Test {
   std::uint32_t cv_ = scene_.add({"main", "out"}, "main_0", 200, 10, true);
 };
 
-TEST_F(Commands, AreNamed) {
+TEST_F(Commands, HaveNames) {
   EXPECT_EQ(name_of(Longitudinal::kArriveLate), "arrive_late");
   EXPECT_EQ(command_kind_of("slow"), CommandKind{.longitudinal = Longitudinal::kSlow});
   EXPECT_EQ(command_kind_of("left"), CommandKind{.lane_change = LaneChange::kLeft});
@@ -71,7 +71,7 @@ TEST_F(Commands, ArriveLateWaitsForAGreenThatBeginsWithinItsLead) {
   EXPECT_NEAR(*speed_for(Longitudinal::kArriveLate, 4), 100.0 / 11.0, 1e-12);
 }
 
-TEST_F(Commands, ArriveLateHoldsNobodyForTheGreenAfterTheOneItWasGivenFor) {
+TEST_F(Commands, ArriveLateIgnoresGreensAfterItsOwn) {
   scene_.events().lights = {LightState{.state = "G", .change_s = {2}, .green_end_s = {2}}};
   scene_.step();
   CommandBook book;
@@ -112,7 +112,7 @@ TEST_F(Commands, ArriveLateLeavesVehiclesAloneWhenTheConflictingGreenNeverEnds) 
   EXPECT_FALSE(speed_for(Longitudinal::kArriveLate).has_value());
 }
 
-TEST_F(Commands, LastAsLongAsTheyWereGivenFor) {
+TEST_F(Commands, LastForTheirDuration) {
   scene_.step();
   CommandBook book;
   const Command stop{.vehicle_id = cv_, .longitudinal = Longitudinal::kStop, .hold_s = 2};
@@ -153,7 +153,7 @@ TEST_F(Commands, EndWhenTheVehiclePassesItsConflict) {
   EXPECT_THAT(book.expire(scene_.state()), ElementsAre(cv_));
 }
 
-TEST_F(Commands, ToDriveFastGoOnBehindTheConflict) {
+TEST_F(Commands, FastContinuesAfterTheConflict) {
   scene_.step();
   CommandBook book;
   const Command fast{.vehicle_id = cv_, .longitudinal = Longitudinal::kFast, .hold_s = 2};
@@ -166,7 +166,7 @@ TEST_F(Commands, ToDriveFastGoOnBehindTheConflict) {
   EXPECT_THAT(book.expire(scene_.state()), ElementsAre(cv_));
 }
 
-TEST_F(Commands, OfVehiclesThatLeftAreDropped) {
+TEST_F(Commands, EndWhenTheVehicleLeaves) {
   scene_.step();
   CommandBook book;
   const Command stop{.vehicle_id = cv_, .longitudinal = Longitudinal::kStop, .hold_s = 30};
@@ -177,7 +177,7 @@ TEST_F(Commands, OfVehiclesThatLeftAreDropped) {
   EXPECT_EQ(book.active().size(), 0U);
 }
 
-TEST_F(Commands, ForOtherThanConnectedVehiclesAreAnError) {
+TEST_F(Commands, ForVehiclesThatAreNotConnectedAreAnError) {
   const auto human = scene_.add({"main", "out"}, "main_0", 10, 10, false);
   scene_.step();
   CommandBook book;

@@ -34,7 +34,7 @@ class AdvisorTest : public ::testing::Test {
   std::vector<std::uint32_t> ids_;
 };
 
-TEST_F(AdvisorTest, GoesOnWithThoseThatDidAsAdvisedWhenItsScriptIsDue) {
+TEST_F(AdvisorTest, CommandsVehiclesThatFollowedItsAdvice) {
   Advisor advisor(make_controller("brisk(period_s=2)"), kControlPeriodS);
   const auto advice = advisor.advise(s_.state());
   std::vector<Command> decided(advice.begin(), advice.end());
@@ -44,20 +44,20 @@ TEST_F(AdvisorTest, GoesOnWithThoseThatDidAsAdvisedWhenItsScriptIsDue) {
   decided.pop_back();
   for (Command& command : decided) command.hold_s = kControlPeriodS;
   advisor.heed(decided);
-  EXPECT_EQ(decided[0].hold_s, 2.0) << "until the script is asked again";
+  EXPECT_EQ(decided[0].hold_s, 2.0) << "the command must last until the script decides again";
   EXPECT_EQ(decided[1].hold_s, kControlPeriodS);
   s_.step();
-  EXPECT_THAT(advisor.go_on(s_.state()), IsEmpty()) << "not due";
+  EXPECT_THAT(advisor.go_on(s_.state()), IsEmpty()) << "the script's next decision is not due yet";
   const auto come_since = s_.add(kMain, "main_0", 230, 0, true);
   s_.step();
   const auto more = advisor.go_on(s_.state());
   EXPECT_THAT(vehicles_of(more), ElementsAre(ids_[0], come_since));
   for (const Command& command : more) {
-    EXPECT_EQ(command.hold_s, 1.0) << "then the policy decides, on these as well";
+    EXPECT_EQ(command.hold_s, 1.0) << "the command must end with the control period";
   }
 }
 
-TEST_F(AdvisorTest, LeavesCommandsAloneThatAreToLastBeyondThePeriod) {
+TEST_F(AdvisorTest, KeepsTheDurationOfCommandsBeyondThePeriod) {
   Advisor advisor(make_controller("brisk"), kControlPeriodS);
   const auto advice = advisor.advise(s_.state());
   std::vector<Command> decided(advice.begin(), advice.end());
@@ -70,7 +70,7 @@ TEST_F(AdvisorTest, LeavesCommandsAloneThatAreToLastBeyondThePeriod) {
   EXPECT_THAT(advisor.go_on(s_.state()), IsEmpty());
 }
 
-TEST_F(AdvisorTest, KnowsASpeedToBeHeldByTheNameThatAPolicyHasForIt) {
+TEST_F(AdvisorTest, TreatsATargetSpeedAsTheCommandSlow) {
   Advisor advisor(make_controller("vsl(density=1, speed_mps=4, inner=0)"), kControlPeriodS);
   for (int i = 0; i < 8; ++i) s_.add(kMain, "out_0", 10.0 + 10.0 * i, 3);
   s_.step();

@@ -38,7 +38,7 @@ TEST(Conflicts, AnAccelerationLaneIsOneConflictWithItsZone) {
 }
 
 /// Found by tests/fuzz: the reader read past the end of the approaches.
-TEST(Conflicts, WhereOneOfTwoLinksNamesTheOtherAsItsFoeBothMeet) {
+TEST(Conflicts, LinksConflictIfOnlyOneListsTheOtherAsFoe) {
   NetText net;
   net.edge("main", 1, 0, 300).edge("ramp", 1, 0, 300, -10).edge("out", 1, 300, 400);
   net.link("main", 0, "out", 0).link("ramp", 0, "out", 0, "dir='r'");
@@ -74,7 +74,7 @@ TEST(Conflicts, AtAPriorityJunctionTheRampGivesWay) {
   EXPECT_DOUBLE_EQ(c.downstream[0].to_m, 400);
 }
 
-TEST(Conflicts, ALaneThatEndsAloneIsAConflictOfLanes) {
+TEST(Conflicts, ALaneThatEndsAloneIsALaneDrop) {
   const auto road = lane_drop().road();
   ASSERT_EQ(road->conflicts.size(), 1U);
   const Conflict& c = road->conflicts[0];
@@ -86,7 +86,7 @@ TEST(Conflicts, ALaneThatEndsAloneIsAConflictOfLanes) {
               UnorderedElementsAre(lane(*road, "wide_1"), lane(*road, "wide_2")));
 }
 
-TEST(Conflicts, StreamsThatPartAgainOnOtherLanesWeave) {
+TEST(Conflicts, StreamsThatLeaveOnOtherLanesWeave) {
   const auto road = NetText()
                         .edge("up", 2, 0, 300)
                         .edge("on", 1, 0, 300, -50)
@@ -111,7 +111,7 @@ TEST(Conflicts, StreamsThatPartAgainOnOtherLanesWeave) {
   EXPECT_EQ(c.downstream.size(), 2U);
 }
 
-TEST(Conflicts, StreamsThatPartAsTheyCameMeetNobody) {
+TEST(Conflicts, StreamsThatLeaveAsTheyEnteredDoNotConflict) {
   const auto road = NetText()
                         .edge("up", 1, 0, 300)
                         .edge("on", 1, 0, 300, -50)
@@ -125,7 +125,7 @@ TEST(Conflicts, StreamsThatPartAsTheyCameMeetNobody) {
   EXPECT_TRUE(road->conflicts.empty());
 }
 
-TEST(Conflicts, ALongLaneThatJoinedFarUpstreamIsNoAccelerationLane) {
+TEST(Conflicts, ALongLaneIsNotAnAccelerationLane) {
   NetText net;
   net.edge("main", 2, 0, 300).edge("ramp", 1, 0, 300, -10).edge("long", 3, 300, 900, -3.2);
   net.edge("out", 2, 1200, 300);
@@ -136,7 +136,7 @@ TEST(Conflicts, ALongLaneThatJoinedFarUpstreamIsNoAccelerationLane) {
   EXPECT_EQ(road->conflicts[0].id, "end of long");
 }
 
-TEST(Conflicts, StreamsThatOnlyTurnRoundMeetNobody) {
+TEST(Conflicts, StreamsThatOnlyTurnRoundDoNotConflict) {
   NetText net;
   net.edge("in", 1, 0, 100).edge("back", 1, 0, 100, 5);
   net.edge("far", 1, 100, 100).edge("return", 1, 100, 100, 5);

@@ -49,7 +49,7 @@ TEST(Candidates, AreCvsWithinTheZoneBeforeAStopLine) {
   EXPECT_THAT(nodes_of(found), ElementsAre(1));
 }
 
-TEST(Candidates, LeaveOutVehiclesUnderCommitment) {
+TEST(Candidates, LeaveOutVehiclesUnderACommand) {
   Scene s(priority_merge().road());
   const auto cv = s.add(kMain, "main_0", 240, 10, true);
   s.step();
@@ -65,7 +65,7 @@ TEST(Candidates, LeaveOutVehiclesUnderCommitment) {
   EXPECT_THAT(nodes_of(found), ElementsAre(0));
 }
 
-TEST(Candidates, AreOnRequestOnlyThoseWhoCanArriveLate) {
+TEST(Candidates, CanBeLimitedToVehiclesThatCanArriveLate) {
   Scene s(priority_merge().road());
   s.add(kMain, "main_0", 200, 10, true);
   s.add(kRamp, "ramp_0", 150, 10,
@@ -115,7 +115,7 @@ TEST(Meter, HoldsAtMostTopKTheNearestFirst) {
               ElementsAre(near, middle));
 }
 
-TEST(Vsl, SlowsDownTheInnerLaneOfThoseWhoGoFirstWhileTheZoneIsDense) {
+TEST(Vsl, SlowsTheLeftmostPriorityLaneWhileTheZoneIsDense) {
   Scene s(priority_merge().road());
   const auto outer = s.add(kMain, "main_0", 280, 10, true);
   const auto inner = s.add(kMain, "main_1", 250, 10, true);
@@ -147,7 +147,7 @@ std::vector<std::pair<std::uint32_t, int>> sorted_by(const std::string& text,
   return asked;
 }
 
-TEST(Sort, SendsThoseThatLeaveToTheRightAndThoseThatStayToTheLeft) {
+TEST(Sort, SendsExitingVehiclesRightAndOthersLeft) {
   using ::testing::Pair;
   const std::vector<std::string> stays{"up", "weave", "down"};
   const std::vector<std::string> leaves{"up", "weave", "off"};
@@ -166,10 +166,10 @@ TEST(Sort, SendsThoseThatLeaveToTheRightAndThoseThatStayToTheLeft) {
   EXPECT_THAT(sorted_by("sort(to_m=300)", s.state()), ElementsAre(Pair(stay, 1), Pair(leave, -1)));
   EXPECT_THAT(sorted_by("sort(through=0)", s.state()), ElementsAre(Pair(leave, -1)));
   EXPECT_THAT(sorted_by("sort(balance=0.4)", s.state()), ElementsAre(Pair(leave, -1)))
-      << "two on the left, four on the right";
+      << "there are two vehicles on the left lane, four on the right";
 }
 
-TEST(Sort, LetsThoseOfALaneThatEndsChangeEarly) {
+TEST(Sort, VehiclesOnAnEndingLaneChangeEarly) {
   using ::testing::Pair;
   Scene s(lane_drop().road());
   const auto ends = s.add({"wide", "narrow"}, "wide_0", 300, 20, true);
@@ -202,7 +202,7 @@ TEST(Yield, HoldsTheLeadingCvOfEachMainLaneWhileTheRampIsReleased) {
   EXPECT_THAT(picked(*yield, s.state()), IsEmpty());
 }
 
-TEST(Yield, PicksFromTheStopLineOnAndBeginsBeforeTheGreenIfAsked) {
+TEST(Yield, ParametersSetTheReachAndTheLeadBeforeTheGreen) {
   Scene s(priority_merge().road());
   const auto at_the_line = s.add(kMain, "main_0", 298, 0, true);
   const auto far = s.add(kMain, "main_1", 150, 10, true);
@@ -219,7 +219,7 @@ TEST(Yield, PicksFromTheStopLineOnAndBeginsBeforeTheGreenIfAsked) {
   EXPECT_DOUBLE_EQ(commands[0].value, 12);
 }
 
-TEST(Candidates, WhoCanArriveLateExistBeforeTheGreenWithinItsLead) {
+TEST(Candidates, CanArriveLateBeforeAGreenWithinItsLead) {
   Scene s(priority_merge().road());
   s.add(kMain, "main_0", 200, 10, true);
   s.events().lights = {LightState{.state = "r", .change_s = {12}, .green_end_s = {72}}};
@@ -231,7 +231,7 @@ TEST(Candidates, WhoCanArriveLateExistBeforeTheGreenWithinItsLead) {
   EXPECT_THAT(nodes_of(found), ElementsAre(0));
 }
 
-TEST(Meter, TakesItsThresholdZoneAndSpeedFromItsText) {
+TEST(Meter, ReadsThresholdZoneAndSpeedFromItsText) {
   Scene s(priority_merge().road());
   const auto far = s.add(kRamp, "ramp_0", 210, 10, true);  // 90 m before the line
   crowd_zone(s, 7);                                        // 23 veh/km/lane
@@ -246,7 +246,7 @@ TEST(Meter, TakesItsThresholdZoneAndSpeedFromItsText) {
   EXPECT_DOUBLE_EQ(commands[0].value, 4);
 }
 
-TEST(Meter, TakesTheDensityBeforeTheStopLinesIfAsked) {
+TEST(Meter, CanUseTheDensityBeforeTheStopLines) {
   Scene s(priority_merge().road());
   const auto upstream = s.add(kRamp, "ramp_0", 50, 10, true);  // 250 m before the line
   for (int i = 0; i < 8; ++i) s.add(kMain, "main_0", 290.0 - 10 * i, 3);
@@ -264,7 +264,7 @@ void queue_up(Scene& s, const std::vector<std::string>& route, const std::string
   for (int i = 0; i < n; ++i) s.add(route, lane, 298.0 - 8.0 * i, 0);
 }
 
-TEST(LetIn, StopsTheStreamWithPriorityWhileMoreWaitOnTheMinorOne) {
+TEST(LetIn, StopsThePriorityStreamForALongerMinorQueue) {
   Scene s(priority_merge().road());
   const auto near = s.add(kMain, "main_0", 250, 10, true);
   const auto left = s.add(kMain, "main_1", 220, 10, true);
@@ -281,7 +281,7 @@ TEST(LetIn, StopsTheStreamWithPriorityWhileMoreWaitOnTheMinorOne) {
   EXPECT_DOUBLE_EQ(commands.at(0).hold_s, 1);
 }
 
-TEST(LetIn, CountsThoseWhoCannotEnterAndLeavesALongerQueueItsPriority) {
+TEST(LetIn, CountsBacklogAndKeepsPriorityOfLongerQueues) {
   Scene s(priority_merge().road());
   const auto main = s.add(kMain, "main_1", 250, 10, true);
   queue_up(s, kRamp, "ramp_0", 3);
@@ -293,26 +293,27 @@ TEST(LetIn, CountsThoseWhoCannotEnterAndLeavesALongerQueueItsPriority) {
   EXPECT_THAT(picked(*make_controller("let_in"), s.state()), IsEmpty());
 }
 
-TEST(LetIn, GoesOnUntilFewAreLeftOrTooManyWaitForThem) {
+TEST(LetIn, EndsWhenFewAreLeftOrTooManyWait) {
   Scene s(priority_merge().road());
   const auto main = s.add(kMain, "main_1", 250, 10, true);
   queue_up(s, kRamp, "ramp_0", 2);
   s.step();
   const auto let_in = make_controller("let_in(left=1, most=4)");
-  EXPECT_THAT(picked(*let_in, s.state()), IsEmpty()) << "two are no reason to begin";
+  EXPECT_THAT(picked(*let_in, s.state()), IsEmpty()) << "two waiting vehicles must not start it";
   CommandBook book;
   book.add(
       std::vector{Command{.vehicle_id = main, .longitudinal = Longitudinal::kStop, .hold_s = 10}},
       s.state());
   s.step();
-  EXPECT_THAT(picked(*let_in, s.state()), ElementsAre(main)) << "but to go on";
+  EXPECT_THAT(picked(*let_in, s.state()), ElementsAre(main))
+      << "two waiting vehicles must let it go on";
   EXPECT_THAT(picked(*make_controller("let_in(left=2)"), s.state()), IsEmpty());
   queue_up(s, kMain, "main_0", 4);
   s.step();
   EXPECT_THAT(picked(*let_in, s.state()), IsEmpty());
 }
 
-TEST(LetIn, StopsNobodyRightBehindAnotherConflict) {
+TEST(LetIn, StopsNoVehicleRightAfterAnotherConflict) {
   NetText net;  // a ring with entries at "a" and "b", 100 m apart
   net.edge("in", 1, 0, 300, -50).edge("before", 1, 0, 300).edge("ring", 1, 300, 100);
   net.edge("ramp", 1, 100, 300, -10).edge("out", 1, 400, 300);
@@ -331,7 +332,7 @@ TEST(LetIn, StopsNobodyRightBehindAnotherConflict) {
   EXPECT_THAT(picked(*make_controller("let_in"), s.state()), ElementsAre(before));
 }
 
-TEST(Brisk, TellsThoseNearAConflictToGoFastTheNearestFirst) {
+TEST(Brisk, CommandsFastNearAConflictNearestFirst) {
   Scene s(priority_merge().road());
   const auto behind = s.add(kMain, "out_0", 10, 10, true);
   const auto near = s.add(kMain, "main_0", 290, 10, true);
@@ -361,14 +362,14 @@ TEST(RandomController, RepeatsWithItsSeedAndKeepsToTopK) {
   EXPECT_NE(picked(*controller, s.state()), first);
 }
 
-TEST(Controllers, NoneAsksForNothing) {
+TEST(Controllers, NoneGivesNoCommands) {
   Scene s(priority_merge().road());
   s.add(kRamp, "ramp_0", 280, 10, true);
   s.step();
   EXPECT_THAT(picked(*make_controller("none"), s.state()), IsEmpty());
 }
 
-TEST(Controllers, DecideAtTheControlPeriodOrAtTheirOwn) {
+TEST(Controllers, DecideAtTheControlPeriodOrTheirOwnPeriod) {
   EXPECT_DOUBLE_EQ(make_controller("yield", {.period_s = 4})->period_s(), 4);
   EXPECT_DOUBLE_EQ(make_controller("yield(period_s=2)", {.period_s = 4})->period_s(), 2);
   EXPECT_DOUBLE_EQ(make_controller("meter", {.period_s = 4})->period_s(), 1);
@@ -377,7 +378,7 @@ TEST(Controllers, DecideAtTheControlPeriodOrAtTheirOwn) {
 TEST(Controllers, AnUnknownNameListsTheKnownOnes) {
   try {
     make_controller("metre");
-    FAIL() << "no error";
+    FAIL() << "expected an error: the name is unknown";
   } catch (const ConfigError& e) {
     EXPECT_THAT(e.what(),
                 HasSubstr("none, random, meter, vsl, yield, let_in, sort, brisk, glide, greedy, "

@@ -9,7 +9,7 @@
 namespace traffic::scene {
 namespace {
 
-TEST(Features, BeginWithTheNineOfTheFirstVersionOfTheSystem) {
+TEST(Features, BeginWithTheNineOriginalFeatures) {
   const std::vector<std::string_view> nine = {"position_m", "speed_mps",   "acceleration_mps2",
                                               "lane_index", "remaining_m", "completion",
                                               "is_cv",      "time_sin",    "time_cos"};

@@ -59,7 +59,7 @@ TEST(FrameBuilder, NeighboursAreTheNearestEightWithinReach) {
   }
 }
 
-TEST(FrameBuilder, EdgesSayWhereTheNeighbourIsAndHowSoonTheyMeet) {
+TEST(FrameBuilder, EdgesHaveDistanceAndTimeToCollision) {
   Scene s(priority_merge().road());
   s.add({"main", "out"}, "main_0", 280, 20);
   s.add({"main", "out"}, "out_0", 5, 10);     // 25 m ahead on the same path
@@ -78,7 +78,7 @@ TEST(FrameBuilder, EdgesSayWhereTheNeighbourIsAndHowSoonTheyMeet) {
   EXPECT_FLOAT_EQ(edge_value(frame, 1, 3), 1);  // gap 20 m at 20 m/s
 }
 
-TEST(FrameBuilder, StreamsThatMeetSeeEachOtherBesideTheStopLine) {
+TEST(FrameBuilder, ConflictingStreamsAreNeighboursAtTheStopLine) {
   Scene s(priority_merge().road());
   s.add({"main", "out"}, "main_0", 290, 20);
   s.add({"ramp", "out"}, "ramp_0", 280, 10);
@@ -89,7 +89,7 @@ TEST(FrameBuilder, StreamsThatMeetSeeEachOtherBesideTheStopLine) {
   EXPECT_FLOAT_EQ(edge_value(frame, 0, 0), -10);  // difference of the distances to the line
 }
 
-TEST(FrameBuilder, NodesShowTheConflictFromTheirOwnSide) {
+TEST(FrameBuilder, NodesDescribeTheConflictFromTheirApproach) {
   Scene s(priority_merge().road());
   s.add({"ramp", "out"}, "ramp_0", 260, 2, true);
   s.add({"main", "out"}, "main_0", 220, 10);
@@ -122,7 +122,7 @@ TEST(FrameBuilder, NodesShowTheConflictFromTheirOwnSide) {
   EXPECT_FLOAT_EQ(node(frame, 4, "downstream"), 1);
 }
 
-TEST(FrameBuilder, ShowsTheShareOfOtherLanesHeld) {
+TEST(FrameBuilder, HasTheShareOfOtherLanesUnderControl) {
   Scene s(priority_merge().road());
   s.add({"main", "out"}, "main_0", 250, 10, true);
   const auto held = s.add({"main", "out"}, "main_1", 250, 10, true);
@@ -140,7 +140,7 @@ TEST(FrameBuilder, ShowsTheShareOfOtherLanesHeld) {
   EXPECT_FLOAT_EQ(node(frame, 1, "commit_left_s"), 19);
 }
 
-TEST(FrameBuilder, AnEmptyRoadIsAnEmptyGraph) {
+TEST(FrameBuilder, AnEmptyRoadGivesAnEmptyGraph) {
   Scene s(priority_merge().road());
   s.step();
   FrameBuilder builder;

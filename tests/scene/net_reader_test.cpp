@@ -34,7 +34,7 @@ TEST(NetReader, ReadsLanesLinksAndLanesInsideJunctions) {
   EXPECT_TRUE(road.edge_of(lane(road, ":b_0_0")).internal);
 }
 
-TEST(NetReader, PutsPositionsOntoTheDrawnLine) {
+TEST(NetReader, MapsPositionsToTheShapeOfTheLane) {
   const Road road = read_road(merge_net());
   const int ramp = lane(road, "ramp_0");
   const Point start = road.point_at(ramp, 0);
@@ -57,7 +57,7 @@ TEST(NetReader, ReadsGzip) {
   std::filesystem::remove(path);
 }
 
-TEST(NetReader, TakesLanesClosedToCarsAsNotDrivable) {
+TEST(NetReader, LanesClosedToCarsAreNotDrivable) {
   NetText net;
   net.edge("a", 2, 0, 100);
   std::string text = net.text();
@@ -68,7 +68,7 @@ TEST(NetReader, TakesLanesClosedToCarsAsNotDrivable) {
   EXPECT_TRUE(road.lanes[1].drivable);
 }
 
-TEST(NetReader, TakesLanesWithoutLengthOrSpeedAsSumoDoes) {
+TEST(NetReader, AcceptsLanesWithoutLengthOrSpeedAsSumoDoes) {
   const TempFile file("zero.net.xml",
                       "<net><edge id='a'><lane id='a_0' index='0' length='0.00' speed='0.00' "
                       "shape='0,0 0,0'/></edge></net>");
@@ -90,7 +90,7 @@ TEST(NetReader, ALinkWithoutAnIndexHasNoLight) {
 }
 
 // Found by tests/fuzz: such networks crashed the reader or made it loop for ever.
-TEST(NetReader, RefusesLanesInsideJunctionsThatLeadWhereTheyShouldNot) {
+TEST(NetReader, RefusesInvalidLanesInsideJunctions) {
   const auto lane = [](const std::string& id) {
     return "<lane id='" + id + "_0' index='0' length='9' speed='9' shape='0,0 9,0'/></edge>";
   };
@@ -113,7 +113,7 @@ TEST(NetReader, RefusesLanesInsideJunctionsThatLeadWhereTheyShouldNot) {
   EXPECT_THAT(error_of(found), HasSubstr("which is in no junction"));
 }
 
-TEST(NetReader, SaysWhatIsWrongWithAFile) {
+TEST(NetReader, ReportsTheErrorsOfAFile) {
   EXPECT_THAT(error_of("/nowhere/a.net.xml"), HasSubstr("cannot be opened"));
   const TempFile cut("cut.net.xml", "<net><edge id='a'>");
   EXPECT_THAT(error_of(cut.path()), HasSubstr(cut.path().string()));

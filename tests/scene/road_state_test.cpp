@@ -29,7 +29,7 @@ TEST(RoadState, FindsLeadersOnTheLaneAndBeyondIt) {
   EXPECT_EQ(s.at(rear).follower, -1);
 }
 
-TEST(RoadState, OfTwoFollowersTheNearerCounts) {
+TEST(RoadState, TheNearerOfTwoFollowersCounts) {
   Scene s(priority_merge().road());
   const auto on_main = s.add(kMain, "main_0", 290, 15);
   const auto on_ramp = s.add(kRamp, "ramp_0", 280, 15);
@@ -134,7 +134,7 @@ TEST(RoadState, AConflictGetsTheRestOfTheRouteWhenAVehiclePassesIt) {
   EXPECT_NEAR(s.state().conflict_numerators()[0], 1.0, 1e-12);  // counted when it passed
 }
 
-TEST(RoadState, VehiclesTakenOffTheRoadGiveTheirDistanceBack) {
+TEST(RoadState, RemovedVehiclesLoseTheirProgress) {
   Scene s(priority_merge().road());
   const auto a = s.add(kMain, "main_0", 0, 10);
   s.step();
@@ -147,7 +147,7 @@ TEST(RoadState, VehiclesTakenOffTheRoadGiveTheirDistanceBack) {
   EXPECT_EQ(s.state().score().removed, 1);
 }
 
-TEST(RoadState, VehiclesWithoutALaneAreAwayUntilTheyComeBack) {
+TEST(RoadState, VehiclesWithoutALaneAreAwayUntilTheyReturn) {
   Scene s(priority_merge().road());
   s.add(kMain, "main_0", 100, 10);
   const auto b = s.add(kMain, "main_0", 50, 10);
@@ -164,7 +164,7 @@ TEST(RoadState, VehiclesWithoutALaneAreAwayUntilTheyComeBack) {
   EXPECT_EQ(s.state().vehicles()[1].id, b);  // back in the order of departure
 }
 
-TEST(RoadState, AVehicleThatComesBackHasNotBraked) {
+TEST(RoadState, AVehicleThatReturnsHasNotBraked) {
   Scene s(priority_merge().road());
   const auto a = s.add(kMain, "main_0", 100, 20);
   s.step();
@@ -176,7 +176,7 @@ TEST(RoadState, AVehicleThatComesBackHasNotBraked) {
   EXPECT_EQ(s.state().score().hard_brakes, 0);
 }
 
-TEST(RoadState, LossesAreThoseOfTheVehiclesToTheMomentThatTheyLeave) {
+TEST(RoadState, CountsTheTimeLossOfVehiclesUntilTheyLeave) {
   Scene s(priority_merge().road());
   const auto gone = s.add(kRamp, "ramp_0", 0, 10);
   const auto parked = s.add(kMain, "main_0", 0, 10);
@@ -221,7 +221,7 @@ TEST(RoadState, CountsHardBrakesOnceAndMeasuresAcceleration) {
   EXPECT_EQ(s.state().score().hard_brakes, 2);  // 20 to 12 is one, 11 to 7 another
 }
 
-TEST(RoadState, RefusesAVehicleOffItsRoute) {
+TEST(RoadState, RefusesAVehicleThatIsNotOnItsRoute) {
   Scene s(priority_merge().road());
   const auto a = s.add(kMain, "main_0", 10, 20);
   s.step();

@@ -51,7 +51,7 @@ TEST_F(MergePlan, IsBuiltOncePerRoute) {
   EXPECT_NE(&plan({"up", "mrg", "down"}), &plan({"ramp", "mrg", "down"}));
 }
 
-TEST(RoutePlan, LooksThroughEdgesToTheNextStopLine) {
+TEST(RoutePlan, FindsTheNextStopLineAcrossEdges) {
   NetText net = priority_merge();
   net.edge("before", 1, -200, 200).link("before", 0, "main", 1);
   const auto road = net.road();
@@ -63,7 +63,7 @@ TEST(RoutePlan, LooksThroughEdgesToTheNextStopLine) {
   EXPECT_EQ(p.stop_lane[0], lane(*road, "main_1"));
 }
 
-TEST(RoutePlan, KnowsHowManyLanesAreToBeChangedAndInWhichDirection) {
+TEST(RoutePlan, KnowsNumberAndDirectionOfLaneChanges) {
   const auto road = weaving_section().road();
   RoutePlans plans(*road);
   const auto changes = [&](const std::vector<std::string>& ids) {
@@ -77,7 +77,7 @@ TEST(RoutePlan, KnowsHowManyLanesAreToBeChangedAndInWhichDirection) {
   EXPECT_THAT(changes({"on", "weave", "off"}), ElementsAre(0, 0, -1, -2, 0));
 }
 
-TEST(RoutePlan, FindsEdgesFromWhereTheVehicleIs) {
+TEST(RoutePlan, SearchesEdgesFromAGivenPosition) {
   NetText net;
   net.edge("a", 1, 0, 100).edge("b", 1, 100, 100).link("a", 0, "b", 0).link("b", 0, "a", 0);
   const auto road = net.road();

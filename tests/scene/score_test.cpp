@@ -5,7 +5,7 @@
 namespace traffic::scene {
 namespace {
 
-TEST(Score, CountsThoseWhoWaitAsDemand) {
+TEST(Score, CountsWaitingVehiclesAsDemand) {
   EpisodeScore s;
   s.departed = 80;
   s.waiting = 20;
@@ -17,7 +17,7 @@ TEST(Score, CountsThoseWhoWaitAsDemand) {
   EXPECT_DOUBLE_EQ(s.outflow_vph(), 200);
 }
 
-TEST(Score, OfAnEmptyEpisodeIsZero) {
+TEST(Score, AnEmptyEpisodeHasScoreZero) {
   const EpisodeScore s;
   EXPECT_EQ(s.ocr_all(), 0);
   EXPECT_EQ(s.mean_speed_mps(), 0);
@@ -35,7 +35,7 @@ TEST(Score, MeansAreOverVehicleSteps) {
   EXPECT_DOUBLE_EQ(s.mean_abs_accel_mps2(), 1.5);
 }
 
-TEST(Score, DelayIsOverAllThatWantToDrive) {
+TEST(Score, DelayIncludesWaitingVehicles) {
   EpisodeScore s;
   EXPECT_EQ(s.delay_s(), 0);
   s.departed = 8;
@@ -45,7 +45,7 @@ TEST(Score, DelayIsOverAllThatWantToDrive) {
   EXPECT_DOUBLE_EQ(s.delay_s(), 10);
 }
 
-TEST(Score, IsNotSaturatedByWhoIsStillOnTheWay) {
+TEST(Score, VehiclesStillOnTheWayDoNotMeanSaturation) {
   EpisodeScore s;
   s.seconds = 900;
   s.departed = 100;
@@ -80,14 +80,14 @@ TEST(Score, IsNotKnownToBeSaturatedWhileTheNetworkFills) {
   EXPECT_TRUE(is_saturated(s, kStep_s));
 }
 
-TEST(Score, IsNotSteadyBeforeAnybodyHasDriven) {
+TEST(Score, IsNotSteadyBeforeAnyVehicleHasDriven) {
   EpisodeScore s;
   s.seconds = 1000;
   s.waiting = 10;
   EXPECT_FALSE(is_steady(s, 1.0));
 }
 
-TEST(GainPercent, IsWhatIsMoreOrLessTimeThatIsLost) {
+TEST(GainPercent, IsPositiveForMoreThroughputOrLessDelay) {
   EXPECT_NEAR(gain_percent(0.55, 0.5, Objective::kThroughput), 10.0, 1e-12);
   EXPECT_NEAR(gain_percent(0.4, 0.4, Objective::kThroughput), 0.0, 1e-12);
   EXPECT_NEAR(gain_percent(0.84, 0.8, Objective::kThroughput), 5.0, 1e-12);

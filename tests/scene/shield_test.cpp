@@ -22,7 +22,7 @@ TEST(Shield, EitherThresholdMakesASituationUnsafe) {
   EXPECT_FALSE(is_unsafe(0, 0, 0, kLimits));     // a queue at rest
 }
 
-TEST(Shield, LevelOneClipsToWhatTheVehicleCanDo) {
+TEST(Shield, LevelOneClipsToTheAbilityOfTheVehicle) {
   const Ability ability{.max_accel_mps2 = 1.5, .max_decel_mps2 = 4.5};
   EXPECT_DOUBLE_EQ(clip_speed(20, 10, ability, 1.0), 11.5);
   EXPECT_DOUBLE_EQ(clip_speed(0, 10, ability, 1.0), 5.5);
@@ -30,14 +30,14 @@ TEST(Shield, LevelOneClipsToWhatTheVehicleCanDo) {
   EXPECT_DOUBLE_EQ(clip_speed(10.5, 10, ability, 1.0), 10.5);
 }
 
-TEST(Shield, LevelTwoBrakesWhenTheCommandLeadsUnderAThreshold) {
+TEST(Shield, LevelTwoBrakesIfACommandLeadsBelowAThreshold) {
   // After the step: 10 m + (5 - 12) m = 3 m at 12 m/s.
   const auto braked = braking_override({12, 11, 10, 5}, kLimits, 1.0);
   ASSERT_TRUE(braked.has_value());
   EXPECT_DOUBLE_EQ(*braked, 7);
 }
 
-TEST(Shield, LevelTwoLeavesSafeAndHarderBrakingCommandsAlone) {
+TEST(Shield, LevelTwoKeepsSafeAndHarderBrakingCommands) {
   EXPECT_FALSE(braking_override({12, 11, 60, 12}, kLimits, 1.0).has_value());
   EXPECT_FALSE(braking_override({2, 10, 3, 0}, kLimits, 1.0)
                    .has_value());  // the command brakes harder already

@@ -84,7 +84,7 @@ TEST_F(SignalBookTest, ALightWhoseLinksOnlyGainGreenSwitchesAtOnce) {
   EXPECT_EQ(step(), "GG");
 }
 
-TEST_F(SignalBookTest, AllRedFollowsYellowWhereItIsAskedFor) {
+TEST_F(SignalBookTest, AllRedFollowsYellowIfConfigured) {
   begin({.yellow_s = 2, .all_red_s = 1, .min_green_s = 1});
   step();
   ask(1);
@@ -93,7 +93,7 @@ TEST_F(SignalBookTest, AllRedFollowsYellowWhereItIsAskedFor) {
   EXPECT_EQ(step(), "rG");
 }
 
-TEST_F(SignalBookTest, GreenWaitsUntilTheJunctionIsClearButNotForEver) {
+TEST_F(SignalBookTest, GreenWaitsForAClearJunctionUpToALimit) {
   begin({.yellow_s = 2, .min_green_s = 1});
   step();
   ask(1);
@@ -109,7 +109,7 @@ TEST_F(SignalBookTest, GreenWaitsUntilTheJunctionIsClearButNotForEver) {
   EXPECT_EQ(step(), "Gr");
 }
 
-TEST_F(SignalBookTest, GreenWaitsForThoseWhoDriveOutOfTheJunction) {
+TEST_F(SignalBookTest, GreenWaitsForVehiclesThatLeaveTheJunction) {
   begin({.yellow_s = 2, .min_green_s = 1});
   step();
   ask(1);
@@ -119,7 +119,7 @@ TEST_F(SignalBookTest, GreenWaitsForThoseWhoDriveOutOfTheJunction) {
   book_.set_inside(0, 1, 1);  // the first vehicle has found a gap
   EXPECT_EQ(steps(1), "rr");
   book_.set_inside(0, 1, 0);
-  EXPECT_EQ(steps(9), "rr") << "as long as if nobody had moved before";
+  EXPECT_EQ(steps(9), "rr") << "all-red must last as long as if no vehicle had moved before";
   book_.set_inside(0, 0, 1);
   EXPECT_EQ(steps(2), "rr");
   book_.set_inside(0, 0, 0);
@@ -130,10 +130,10 @@ TEST_F(SignalBookTest, GreenWaitsForThoseWhoDriveOutOfTheJunction) {
     book_.set_inside(0, 1, 1);
     EXPECT_EQ(step(), "rr");
   }
-  EXPECT_EQ(step(), "Gr") << "but not for ever";
+  EXPECT_EQ(step(), "Gr") << "all-red must end after its maximum";
 }
 
-TEST_F(SignalBookTest, NobodyMayAskBeforeTheLeastGreenIsOver) {
+TEST_F(SignalBookTest, RefusesCommandsBeforeTheMinimumGreen) {
   begin({.yellow_s = 3, .min_green_s = 5});
   EXPECT_EQ(steps(4), "Gr");
   EXPECT_FALSE(book_.may_switch(0));
@@ -146,7 +146,7 @@ TEST_F(SignalBookTest, NobodyMayAskBeforeTheLeastGreenIsOver) {
   EXPECT_THROW(ask(0), Error);
 }
 
-TEST_F(SignalBookTest, TheGreatestGreenEndsByItself) {
+TEST_F(SignalBookTest, TheMaximumGreenEndsByItself) {
   begin({.yellow_s = 3, .min_green_s = 5, .max_green_s = 10});
   EXPECT_EQ(steps(10), "Gr");
   EXPECT_EQ(step(), "yr");
@@ -155,7 +155,7 @@ TEST_F(SignalBookTest, TheGreatestGreenEndsByItself) {
   EXPECT_EQ(steps(500), "Gr");
 }
 
-TEST_F(SignalBookTest, AskingForThePresentGreenKeepsIt) {
+TEST_F(SignalBookTest, ACommandForThePresentGreenKeepsIt) {
   begin({.min_green_s = 5});
   steps(5);
   ask(0);
@@ -177,7 +177,7 @@ TEST_F(SignalBookTest, TheProgramRunsUntilItShowsAGreen) {
   EXPECT_TRUE(book_.may_switch(0));
 }
 
-TEST_F(SignalBookTest, RefusesLightsAndGreensThatAreNotThere) {
+TEST_F(SignalBookTest, RefusesLightsAndGreensThatDoNotExist) {
   begin({.min_green_s = 1});
   step();
   EXPECT_THROW(ask(2), Error);
@@ -210,15 +210,15 @@ class KeptProgramTest : public ::testing::Test {
   SignalBook book_;
 };
 
-TEST_F(KeptProgramTest, APhaseMayEndBetweenItsShortestAndItsLongestDuration) {
+TEST_F(KeptProgramTest, APhaseMayEndBetweenItsMinimumAndMaximum) {
   show(0, 0, 20);
-  EXPECT_FALSE(book_.may_switch(0)) << "it has just begun";
+  EXPECT_FALSE(book_.may_switch(0)) << "the phase has just begun";
   show(10, 0, 10);
   EXPECT_TRUE(book_.may_switch(0));
   EXPECT_EQ(book_.phase_left_s(0), 10);
   EXPECT_EQ(book_.longest_left_s(0), 20);
   show(30, 0, 0);
-  EXPECT_FALSE(book_.may_switch(0)) << "it may last no longer";
+  EXPECT_FALSE(book_.may_switch(0)) << "the phase has reached its maximum";
   show(31, 1, 3);
   EXPECT_FALSE(book_.may_switch(0)) << "yellow";
   show(34, 2, 15);
@@ -243,7 +243,7 @@ TEST_F(KeptProgramTest, TheOptionsAreThePresentPhaseAndTheNextOtherGreen) {
   EXPECT_EQ(options[0].green->state, "Gr");
   EXPECT_EQ(options[0].shown_s, 12);
   EXPECT_EQ(options[1].green->state, "rG");
-  EXPECT_EQ(options[1].hidden_s, 30) << "since the phase was observed last";
+  EXPECT_EQ(options[1].hidden_s, 30) << "time since the phase was last observed";
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ class SignalGraphTest : public ::testing::Test {
   SignalGraph graph_;
 };
 
-TEST_F(SignalGraphTest, LightsThatFollowEachOtherOnTheRoadAreJoinedBothWays) {
+TEST_F(SignalGraphTest, SuccessiveLightsHaveEdgesInBothDirections) {
   const SignalGraph& graph = look();
   ASSERT_EQ(graph.view().num_nodes(), 3);
   const auto sources_of = [&](const std::string& id) {
@@ -78,10 +78,10 @@ TEST_F(SignalGraphTest, LightsThatFollowEachOtherOnTheRoadAreJoinedBothWays) {
   };
   EXPECT_THAT(sources_of("a"), ElementsAre(light("b")));
   EXPECT_THAT(sources_of("b"), ElementsAre(light("a")));
-  EXPECT_TRUE(sources_of("c").empty()) << "too far away";
+  EXPECT_TRUE(sources_of("c").empty()) << "light c is too far away";
 }
 
-TEST_F(SignalGraphTest, AnEdgeKnowsDistanceAndWhatIsOpen) {
+TEST_F(SignalGraphTest, AnEdgeHasDistanceAndShareOfOpenLinks) {
   const SignalGraph& graph = look();
   const auto edge_into = [&](const std::string& id) {
     const float* row = &graph.edge_features[static_cast<std::size_t>(graph.edge_ptr[light(id)]) *
@@ -94,7 +94,7 @@ TEST_F(SignalGraphTest, AnEdgeKnowsDistanceAndWhatIsOpen) {
   EXPECT_THAT(edge_into("a"), ElementsAre(FloatEq(0.2F), 0.0F, 0.0F, 0.5F));
 }
 
-TEST_F(SignalGraphTest, ANodeIsTheMeanOfItsGreensAndThePresentOne) {
+TEST_F(SignalGraphTest, ANodeHasTheMeanOfItsGreensAndThePresentGreen) {
   scene_.add({"to_a", "near"}, "to_a_0", 95, 0);
   const SignalGraph& graph = look();
   std::vector<float> rows;

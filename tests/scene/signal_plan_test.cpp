@@ -24,7 +24,7 @@ TEST(SignalPlan, GreensAreThePhasesWithoutYellow) {
   EXPECT_EQ(plan.find("ygrygr"), -1);
 }
 
-TEST(SignalPlan, WhoLosesHisGreenGetsYellowAndWhoKeepsItKeepsIt) {
+TEST(SignalPlan, LinksThatLoseGreenShowYellowAndOthersStay) {
   const SignalPlan plan = protected_left();
   EXPECT_EQ(plan.yellow(0, 1), "ygrygr");
   EXPECT_EQ(plan.all_red(0, 1), "rgrrgr");
@@ -32,7 +32,7 @@ TEST(SignalPlan, WhoLosesHisGreenGetsYellowAndWhoKeepsItKeepsIt) {
   EXPECT_EQ(plan.all_red(0, 2), "rrrrrr");
 }
 
-TEST(SignalPlan, WhoLosesPriorityGivesWayBeforeTheOthersGetTheirs) {
+TEST(SignalPlan, LinksThatLosePriorityYieldBeforeTheNextGreen) {
   const SignalPlan plan = protected_left();
   EXPECT_TRUE(plan.needs_yellow(1, 0));
   EXPECT_EQ(plan.yellow(1, 0), "rgrrgr");
@@ -44,7 +44,7 @@ TEST(SignalPlan, ALinkThatOnlyGetsGreenNeedsNoYellow) {
   EXPECT_TRUE(plan.needs_yellow(1, 0));
 }
 
-TEST(SignalPlan, RightOnRedIsNoGreenAndALightThatIsOffHasNone) {
+TEST(SignalPlan, RightOnRedAndOffAreNotGreen) {
   const SignalPlan plan(std::vector<SignalPhase>{{30, "Gs"}, {3, "yr"}, {30, "rG"}, {2, "ru"}});
   ASSERT_EQ(plan.greens().size(), 2U);
   EXPECT_EQ(plan.greens()[0].links, (std::vector<int>{0}));
@@ -54,14 +54,14 @@ TEST(SignalPlan, RightOnRedIsNoGreenAndALightThatIsOffHasNone) {
   EXPECT_TRUE(SignalPlan(std::vector<SignalPhase>{{90, "OO"}}).greens().empty());
 }
 
-TEST(SignalPlan, ALinkThatIsAlwaysOffSpoilsNoGreen) {
+TEST(SignalPlan, ALinkThatIsAlwaysOffDoesNotPreventAGreen) {
   const SignalPlan plan(std::vector<SignalPhase>{{30, "OGr"}, {3, "Oyr"}, {20, "OrG"}, {3, "Ory"}});
   ASSERT_EQ(plan.greens().size(), 2U);
   EXPECT_EQ(plan.greens()[0].state, "OGr");
   EXPECT_EQ(plan.yellow(0, 1), "Oyr");
 }
 
-TEST(SignalPlan, AMeterOfGreenAndRedHasNoChoice) {
+TEST(SignalPlan, ARampMeterOfGreenAndRedHasNoChoice) {
   EXPECT_FALSE(SignalPlan(std::vector<SignalPhase>{{2, "G"}, {8, "r"}}).has_choice());
   EXPECT_FALSE(SignalPlan(std::vector<SignalPhase>{}).has_choice());
 }
@@ -114,7 +114,7 @@ TEST(SignalPlan, LongGreensOfAFixedProgramMayChangeByAShare) {
       std::vector<SignalPhase>{{.duration_s = 20, .state = "Gr", .min_s = 18, .max_s = 40},
                                {.duration_s = 20, .state = "rG"}});
   EXPECT_EQ(own.with_limits(0, 0.25).max_s, 40);
-  EXPECT_EQ(own.with_limits(1, 0.25).max_s, 0) << "the program says what may change";
+  EXPECT_EQ(own.with_limits(1, 0.25).max_s, 0) << "the program itself limits the durations";
 }
 
 TEST(SignalPlan, TheNextGreenIsThatOfALinkThatIsRedNow) {

@@ -24,14 +24,14 @@ TEST(Signal, RedEndsWhenTheNextGreenBegins) {
   EXPECT_DOUBLE_EQ(program().at(1, 2).change_s[0], 2 + 20 + 3);  // yellow may not drive
 }
 
-TEST(Signal, AGreenThatIsToComeEndsWithItsOwnPhase) {
+TEST(Signal, AFutureGreenEndsWithItsOwnPhase) {
   EXPECT_DOUBLE_EQ(program().at(0, 12).green_end_s[0], 12);           // the present green
   EXPECT_DOUBLE_EQ(program().at(0, 12).green_end_s[1], 12 + 3 + 20);  // the next green
   EXPECT_DOUBLE_EQ(program().at(1, 2).green_end_s[0], 2 + 20 + 3 + 30);
   EXPECT_DOUBLE_EQ(program().at(2, 5).green_end_s[2], kSignalHorizonS);
 }
 
-TEST(Signal, ALinkThatNeverChangesHasNoChangeInSight) {
+TEST(Signal, ALinkThatNeverChangesHasTheHorizonAsTime) {
   EXPECT_DOUBLE_EQ(program().at(2, 5).change_s[2], kSignalHorizonS);
 }
 
@@ -39,7 +39,7 @@ TEST(Signal, KnowsThePositionInTheCycle) {
   EXPECT_NEAR(program().at(2, 15).cycle_position, (30 + 3 + 5) / 56.0, 1e-12);
 }
 
-TEST(Signal, RefusesPhasesOfDifferentWidth) {
+TEST(Signal, RefusesPhasesWithDifferentNumbersOfLinks) {
   EXPECT_THROW(SignalProgram({{1, "Gr"}, {1, "G"}}), Error);
 }
 

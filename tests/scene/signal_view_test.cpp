@@ -64,7 +64,7 @@ class SignalViewTest : public ::testing::Test {
   SignalBook book_;
 };
 
-TEST(SignalView, TellsWhoStandsInsideAJunctionFromWhoDrivesOutOfIt) {
+TEST(SignalView, DistinguishesStandingAndLeavingInsideAJunction) {
   const auto road = std::make_shared<Road>(read_road(testing::scenario_net("arterial")));
   const auto crosses = [](const Link& link) { return link.light >= 0 && link.via_lane >= 0; };
   const auto before = std::ranges::find_if(road->lanes, [&](const Lane& lane) {
@@ -93,12 +93,12 @@ TEST(SignalView, TellsWhoStandsInsideAJunctionFromWhoDrivesOutOfIt) {
   scene.move(drives_through, inner, 4, 0.5);
   EXPECT_EQ(now(), std::pair(1, 1));
   scene.move(stands, inner, 8, 5);
-  EXPECT_EQ(now(), std::pair(1, 0)) << "fast enough to be out in time";
+  EXPECT_EQ(now(), std::pair(1, 0)) << "a fast vehicle must not count as leaving";
   scene.move(stands, edge_of(link.to_lane) + "_0", 5, 8);
   EXPECT_EQ(now(), std::pair(1, 0));
 }
 
-TEST_F(SignalViewTest, AVehicleBelongsToTheLightAheadAlsoFromAnEdgeBefore) {
+TEST_F(SignalViewTest, AVehicleBelongsToTheNextLightAcrossEdges) {
   scene_.add({"far", "west", "out"}, "far_0", 10, 10);
   scene_.add({"west", "out"}, "west_0", 95, 0);
   step();
@@ -107,13 +107,13 @@ TEST_F(SignalViewTest, AVehicleBelongsToTheLightAheadAlsoFromAnEdgeBefore) {
   EXPECT_EQ(west.queue, 1);
   EXPECT_EQ(west.near, 1);
   EXPECT_EQ(west.coming, 1);
-  EXPECT_NEAR(west.loss, 0.5 + 1.0, 1e-9) << "the limit is 20 m/s";
+  EXPECT_NEAR(west.loss, 0.5 + 1.0, 1e-9) << "lost time per second at a speed limit of 20 m/s";
   EXPECT_DOUBLE_EQ(west.wait_s, 1);
   EXPECT_NEAR(view_.light(0).lost_s, 1.5, 1e-9);
   EXPECT_EQ(view_.light(0).links[1].vehicles, 0);
 }
 
-TEST_F(SignalViewTest, WhatHasPassedTheLightStandsBehindIt) {
+TEST_F(SignalViewTest, VehiclesAfterTheLightCountAsQueueBehind) {
   scene_.add({"west", "out"}, "out_0", 20, 0);
   step();
   EXPECT_EQ(view_.light(0).vehicles, 0);
@@ -140,7 +140,7 @@ TEST_F(SignalViewTest, EveryGreenHasARowOfFeatures) {
   EXPECT_FLOAT_EQ(rows[columns + column("is_present")], 0.0F);
 }
 
-TEST_F(SignalViewTest, OneOfLightsAndOneOfVehiclesActTogetherAtTimesOfTheirOwn) {
+TEST_F(SignalViewTest, JoinedControllersDecideAtTheirOwnTimes) {
   const auto joint = [](std::unique_ptr<Controller> first, std::unique_ptr<Controller> second) {
     std::vector<std::unique_ptr<Controller>> parts;
     parts.push_back(std::move(first));
@@ -169,22 +169,22 @@ TEST_F(SignalViewTest, OneOfLightsAndOneOfVehiclesActTogetherAtTimesOfTheirOwn) 
   EXPECT_THROW(joint(make_controller("meter"), make_controller("yield")), ConfigError);
 }
 
-TEST_F(SignalViewTest, ScriptsGiveGreenToWhoStands) {
+TEST_F(SignalViewTest, ScriptsGiveGreenToWaitingVehicles) {
   scene_.add({"south", "out"}, "south_0", 95, 0);
   step();
-  EXPECT_EQ(chosen_by("greedy"), -1) << "the least green is not over";
+  EXPECT_EQ(chosen_by("greedy"), -1) << "the minimum green is not over";
   step();
   EXPECT_EQ(chosen_by("greedy"), 1);
   EXPECT_EQ(chosen_by("max_pressure"), 1);
   EXPECT_EQ(chosen_by("actuated"), 1);
   scene_.add({"west", "out"}, "west_0", 95, 5);
   step();
-  EXPECT_EQ(chosen_by("greedy"), 0) << "no more than at the present green";
-  EXPECT_EQ(chosen_by("actuated"), 0) << "one is coming";
+  EXPECT_EQ(chosen_by("greedy"), 0) << "the present green wins ties";
+  EXPECT_EQ(chosen_by("actuated"), 0) << "a vehicle is about to reach the line";
 }
 
 /// Two lights in a row, after 300 m and after another 150 m.
-TEST(SignalViewOfNeighbours, VehiclesAreSeenOnTheirWayFromOneLightToTheNext) {
+TEST(SignalViewOfNeighbours, CountsVehiclesBetweenSuccessiveLights) {
   NetText net;
   net.edge("first", 1, 0, 300).edge("second", 1, 300, 150).edge("out", 1, 450, 300);
   net.link("first", 0, "second", 0, "dir='s' tl='a' linkIndex='0'");
@@ -211,7 +211,8 @@ TEST(SignalViewOfNeighbours, VehiclesAreSeenOnTheirWayFromOneLightToTheNext) {
   EXPECT_EQ(view.light(1).links[0].arriving, 1);
   look("r", "G");
   EXPECT_EQ(view.light(0).links[0].held_next, 0);
-  EXPECT_EQ(view.light(1).links[0].arriving, 0) << "red holds it";
+  EXPECT_EQ(view.light(1).links[0].arriving, 0)
+      << "a vehicle before a red light must not count as arriving";
 }
 
 }  // namespace

@@ -27,18 +27,19 @@ class Image;
 struct FileInfo {
   std::int64_t step = 0;
   std::int64_t bytes = 0;
-  /// Hash of the header, which contains the hashes of all blocks: only equal files have the same.
+  /// Hash of the header, which contains the hashes of all blocks. Different files have different
+  /// hashes.
   std::uint64_t hash = 0;
 };
 
-/// The bytes of a checkpoint file, in memory. Making it takes the time of a copy; another thread
-/// may write it later.
+/// The bytes of a checkpoint file, in memory. The constructor takes the time of a copy; another
+/// thread may call write() later.
 class FileImage {
  public:
-  /// Copies the values, so that later changes to them do not show here. Needs as much memory as the
-  /// values.
+  /// Copies the values, so that later changes to them do not affect the image. Needs as much memory
+  /// as the values.
   /// @throws ResourceError if there is not enough memory
-  FileImage(const Snapshot& snapshot);  // implicit: nothing else could be made of a snapshot
+  FileImage(const Snapshot& snapshot);  // implicit on purpose
   ~FileImage();
   FileImage(FileImage&& other) noexcept;
   FileImage& operator=(FileImage&& other) noexcept;
@@ -61,8 +62,7 @@ void save(const Snapshot& snapshot, const std::filesystem::path& path);
 
 /// Reads a checkpoint. All hashes, types and sizes are checked before memory is allocated for the
 /// values.
-/// @param prefix only values whose names begin with it are read; the whole file is checked all the
-/// same
+/// @param prefix only values whose names begin with it are read; the whole file is checked
 /// @throws CheckpointError naming file, part, found, expected and remedy
 Snapshot load(const std::filesystem::path& path, std::string_view prefix = "");
 

@@ -1,5 +1,5 @@
-/// The folder of a run's checkpoints: saves them under their steps, removes old ones and passes
-/// over damaged ones.
+/// The folder of a run's checkpoints: saves each in a file named after its step, removes old ones
+/// and skips damaged ones.
 ///
 ///   step-000001234.h5        every save; the newest `keep_last` stay
 ///   best.h5                  the best checkpoint so far
@@ -24,7 +24,7 @@ namespace traffic::checkpoint {
 
 class PartFolder;
 
-/// A checkpoint that was passed over, and why.
+/// A checkpoint that was skipped, and why.
 struct Rejected {
   std::filesystem::path path;
   std::string reason;
@@ -50,8 +50,9 @@ class CheckpointManager {
   CheckpointManager& operator=(const CheckpointManager&) = delete;
 
   /// Saves a checkpoint under its step, then removes old ones. Its parts must be written already.
-  /// @param best whether it becomes best.h5 as well. An interruption never leaves a newest
-  /// checkpoint that was compared with a best one which is missing.
+  /// @param best whether the checkpoint becomes best.h5 as well. It is then written as best.h5
+  /// first, so that no step's file refers to a best checkpoint that is missing after an
+  /// interruption.
   /// @return the file
   /// @throws ResourceError; every file is then either unchanged or complete
   std::filesystem::path save_step(const FileImage& image, bool best = false);
@@ -59,7 +60,8 @@ class CheckpointManager {
   /// @throws ResourceError
   void save_best(const FileImage& image);
   /// Removes the parts that no checkpoint names any more. No rank may write parts of the next
-  /// checkpoint meanwhile. Files that are no checkpoints, or damaged ones, keep no parts.
+  /// checkpoint meanwhile. Damaged checkpoints, and files that are no checkpoints, do not protect
+  /// the parts that they name.
   /// @return those files, each only the first time; the caller logs them
   /// @throws ResourceError
   std::vector<Rejected> remove_unnamed_parts();
@@ -77,8 +79,8 @@ class CheckpointManager {
 
   /// Returns the newest checkpoint that is whole: a step's, the best or a result. The step decides
   /// which one is newest, never the clock.
-  /// @throws CheckpointError if there are checkpoints but none is whole, so that a run never starts
-  /// from scratch without a word
+  /// @throws CheckpointError if there are checkpoints but none is whole, so that a run never
+  /// silently starts from scratch
   [[nodiscard]] ResumePoint newest_valid() const;
 
   /// Steps that have a file of their own, newest first.

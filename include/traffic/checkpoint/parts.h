@@ -30,9 +30,9 @@ std::string part_name(std::span<const std::byte> bytes);
 /// Whether part_name() could have returned this name.
 bool is_part_name(std::string_view name);
 
-/// Path of a part: beside the checkpoint or, if it is only there, beside the checkpoint's folder
-/// (where checkpoints are that were moved to left-behind-...). A part that is missing has its path
-/// beside the checkpoint.
+/// Path of a part. Parts lie beside the checkpoint. For a checkpoint that was moved to
+/// left-behind-... they may lie beside that folder instead. If the part is missing, the path is the
+/// one beside the checkpoint.
 /// @throws Error if this is no name of a part
 std::filesystem::path place_of_part(const std::filesystem::path& checkpoint,
                                     const std::string& name);

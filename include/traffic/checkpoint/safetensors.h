@@ -28,11 +28,11 @@ struct ModelCard {
   std::string summary;            ///< what the model does and for whom
   std::string weights_file;       ///< name of the safetensors file
   std::string license;            ///< SPDX identifier; empty: the card states none
-  std::vector<std::string> tags;  ///< by which model hubs find it
+  std::vector<std::string> tags;  ///< search terms on model hubs
   TextMap facts;                  ///< e.g. phase, steps, parameters, training data, versions
   std::map<std::string, double> results;  ///< metrics of the evaluation
   std::vector<std::string> limits;        ///< uses that the model was not made or tested for
-  std::string sections;                   ///< more of it in Markdown, e.g. the inputs
+  std::string sections;                   ///< further sections in Markdown, e.g. the inputs
   std::string config_toml;                ///< the resolved configuration
 };
 

@@ -14,8 +14,9 @@
 
 namespace traffic::checkpoint {
 
-/// For use by one thread. A best checkpoint that could not be saved is kept and is saved first the
-/// next time, so that no step is saved that was compared with a best one which is missing.
+/// For use by one thread. If the best checkpoint cannot be saved, the saver keeps it in memory and
+/// saves it first the next time. The file of a step therefore never refers to a best checkpoint
+/// that was not saved.
 class Saver {
  public:
   /// Called for each failed save, by begin(), wait() or has_given_up(), with step and reason.
@@ -24,8 +25,8 @@ class Saver {
   /// whose parts may therefore be removed. Such a file does not make a save fail.
   using OnRejected = std::function<void(const Rejected& rejected)>;
 
-  /// @param manager must outlive this object, and is this object's alone while a save is in flight
-  /// @param max_failures in a row, at which it gives up; at least 1
+  /// @param manager must outlive this object; no other code may use it while a save is in flight
+  /// @param max_failures number of failed saves in a row at which the saver gives up; at least 1
   Saver(CheckpointManager& manager, std::int64_t max_failures, OnFailure on_failure,
         OnRejected on_rejected = {});
   /// Waits for the save in flight.
@@ -34,10 +35,10 @@ class Saver {
   Saver& operator=(const Saver&) = delete;
 
   /// Begins to save. Waits first if another save is in flight.
-  /// @param best whether it is the best so far
+  /// @param best whether this checkpoint is the best so far
   /// @throws ResourceError if it has given up, or if there is no memory for the copy
   void begin(const Snapshot& snapshot, bool best);
-  /// Counts a checkpoint as failed whose parts could not be written.
+  /// Counts a save as failed because the parts of the checkpoint could not be written.
   /// @throws as begin()
   void give_up_on(const Snapshot& snapshot, bool best, const std::string& why);
   /// Waits until no save is in flight.
@@ -59,7 +60,7 @@ class Saver {
     FileImage image;
     bool best = false;
     bool wrote_owed_best = false;
-    std::string why = {};  ///< it failed; empty: it is saved
+    std::string why = {};  ///< why the save failed; empty: it succeeded
   };
 
   [[nodiscard]] Outcome write(FileImage image, bool best) const;

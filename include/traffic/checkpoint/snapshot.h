@@ -42,8 +42,8 @@ class Snapshot {
   /// Copies the tensors, so that later writes to the originals do not change this snapshot.
   void own_tensors();
 
-  /// A file beside the checkpoint that this rank writes before it, unless it is there (parts.h);
-  /// not a value: it is named by one.
+  /// A file beside the checkpoint (parts.h). This rank writes it before the checkpoint unless it
+  /// exists. A part is no value of the snapshot; a text value names it.
   struct Part {
     std::string name;
     std::function<Bytes()> bytes;
@@ -55,14 +55,15 @@ class Snapshot {
   /// Names of all values whose name starts with `prefix`, sorted.
   [[nodiscard]] std::vector<std::string> names(std::string_view prefix = "") const;
   [[nodiscard]] const std::map<std::string, Value, std::less<>>& values() const { return values_; }
-  /// Bytes of all values together; a file is this plus some kilobytes.
+  /// Bytes of all values together. The file has some kilobytes more.
   [[nodiscard]] std::int64_t total_bytes() const;
 
   [[nodiscard]] at::Tensor tensor(const std::string& name) const;
   /// The tensor, if it has this shape and type.
   [[nodiscard]] at::Tensor tensor(const std::string& name, at::IntArrayRef shape,
                                   at::ScalarType dtype) const;
-  /// Copies the tensor into `out`, which gives shape and type and may be on any device.
+  /// Copies the tensor into `out`. It must have the shape and type of `out`, which may be on any
+  /// device.
   void copy_tensor(const std::string& name, const at::Tensor& out) const;
   [[nodiscard]] std::int64_t integer(const std::string& name) const;
   [[nodiscard]] double real(const std::string& name) const;

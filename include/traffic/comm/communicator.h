@@ -61,8 +61,8 @@ class Communicator {
 
   /// Device of this communicator's tensors. Every communicator accepts CPU tensors as well.
   [[nodiscard]] virtual at::Device device() const = 0;
-  /// The communicator of the same ranks for CPU tensors: this object, unless it works on GPUs. It
-  /// lives as long as this object.
+  /// Communicator of the same ranks for CPU tensors. It is this object, unless this object works on
+  /// GPUs, and it lives as long as this object.
   virtual Communicator& host() { return *this; }
   /// Seconds that this rank's host has waited for other ranks so far. Any thread may call it.
   [[nodiscard]] virtual double waited_s() const { return 0.0; }
@@ -87,8 +87,8 @@ class Communicator {
   Topology topology_;
 };
 
-/// Uses MPI and shared memory for device cpu, and NCCL for cuda, where CPU tensors still go through
-/// MPI. Collective over the session.
+/// Makes a communicator that uses MPI and shared memory for device cpu. For cuda it uses NCCL for
+/// CUDA tensors, and MPI for CPU tensors. Collective over the session.
 /// @throws ConfigError for cuda in a build without it; ResourceError if there are too few GPUs or
 ///   only some ranks have one; CommError naming the ranks that did not arrive within
 ///   comm.init_timeout_s

@@ -32,7 +32,7 @@ at::Tensor view_of(const at::Tensor& flat, const ArenaEntry& entry);
 class ParameterArena {
  public:
   /// @param parameters float32, all on one device, each listed once
-  /// @throws ShapeError naming the parameter that does not meet this
+  /// @throws ShapeError naming a parameter that breaks these rules
   explicit ParameterArena(NamedTensors parameters);
 
   [[nodiscard]] const at::Tensor& flat() const { return flat_; }  ///< [P], gaps included
@@ -45,9 +45,9 @@ class ParameterArena {
   at::Tensor flat_;
 };
 
-/// Owns the gradients of an arena's parameters in the communicator's shared memory, with the same
-/// layout. Autograd adds to them in place; the gradient of a parameter that backward does not reach
-/// stays zero.
+/// Owns the gradients of the parameters of a ParameterArena, with the same layout, in the
+/// communicator's shared memory. Autograd adds to them in place; the gradient of a parameter that
+/// backward does not reach stays zero.
 class GradientArena {
  public:
   /// Collective. Replaces the parameters' gradients by views of this arena.
@@ -63,8 +63,9 @@ class GradientArena {
   /// Position of each parameter's gradient.
   [[nodiscard]] const std::vector<ArenaEntry>& entries() const { return entries_; }
   void zero();
-  /// @throws Error naming a parameter whose gradient was replaced, which would leave it unreduced;
-  ///   zero_grad(set_to_none) and create_graph replace gradients
+  /// Checks that the gradients still are views of this arena, because only the arena is reduced.
+  /// zero_grad(set_to_none) and create_graph replace gradients.
+  /// @throws Error naming a parameter whose gradient was replaced
   void check_views() const;
 
  private:

@@ -1,6 +1,6 @@
 /// Averages the gradients over all ranks, after the backward pass or overlapped with it.
 ///
-///     /// @return a result after the last of accumulation_steps: it is time to step
+///     /// @return a result after the last of accumulation_steps; the optimiser then steps
 ///     std::optional<ReduceResult> backward(GradientReducer& reducer, const at::Tensor& loss,
 ///                                          double num_samples) {
 ///       const double factor = reducer.before_backward(num_samples);
@@ -75,8 +75,8 @@ class GradientReducer {
   ///   gradient cannot be reweighted after it was added to others
   [[nodiscard]] double before_backward(double local_weight, double loss_scale = 1.0);
 
-  /// Call it after every backward, also after one that failed or was skipped. A skipped one may
-  /// also have had no before_backward; it then counts with weight 0. Collective. On the last of
+  /// Call it after every backward pass, also after one that failed or was skipped. A pass without a
+  /// call of before_backward() counts with weight 0. Collective. On the last of
   /// accumulation_steps the arena becomes sum(w * g) / sum(w) over all backward passes of all
   /// ranks: the gradient of the joined batch. Here g is the gradient of one backward pass without
   /// its factor (the loss is a mean over samples) and w its weight. The caller clips, through the
@@ -84,8 +84,8 @@ class GradientReducer {
   /// @return nothing on the earlier accumulation steps, where no rank communicates
   std::optional<ReduceResult> after_backward();
 
-  /// Replaces the pair of calls for gradients that exist already and contain the factor loss_scale.
-  /// Not available with accumulation.
+  /// Reduces gradients that exist already and contain the factor loss_scale, without
+  /// before_backward() and after_backward(). Not available with accumulation.
   std::optional<ReduceResult> reduce(double local_weight = 1.0, double loss_scale = 1.0);
 
  private:

@@ -43,13 +43,14 @@ class MpiSession {
   /// @throws CommError naming the ranks that did not arrive in time
   void rendezvous(const std::string& what, double timeout_s) const;
 
-  /// The exit code of the whole job, the same on all ranks, if nothing fails from now on. Ranks
-  /// with another code than 0 end in the destructor, so that mpirun does not explain them.
+  /// Sets the exit code of the whole job, which must be the same on all ranks. If the code is not
+  /// 0, ranks end in the destructor, so that mpirun prints no explanation of its own.
   void set_exit_code(ExitCode code) noexcept { code_ = code; }
 
-  /// Ends the whole job: one line on stderr that names this rank, and no text of mpirun; mpirun
-  /// returns the code. If another rank of this node failed before, its line and code stand and this
-  /// rank only waits for its end, so that the first failure is the one that is read.
+  /// Ends the whole job. Writes one line to stderr that names this rank, prevents text of mpirun,
+  /// and makes mpirun return the code. If another rank of this node has failed before, that rank's
+  /// line and code are used and this rank only waits for its end, so that users see the first
+  /// failure.
   [[noreturn]] void abort_job(ExitCode code, const std::string& message) const noexcept;
 
   /// Like abort_job, but uses neither MPI nor destructors. Any thread may call it, also while a

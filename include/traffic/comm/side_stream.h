@@ -1,4 +1,4 @@
-/// Work that overlaps with the caller's: on a CUDA stream, or in a thread for CPU tensors.
+/// Work that runs beside the caller's own work: on a CUDA stream, or in a thread for CPU tensors.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -19,7 +19,7 @@ class SideStream {
   /// Returns at once. The work sees the results of all operations that the caller has issued so
   /// far. Everything that the work refers to must live until join().
   virtual void submit(std::function<void()> work) = 0;
-  /// Orders the caller's later operations behind all submitted work.
+  /// Makes the caller's later operations wait for all submitted work.
   /// @throws the exception of the first work that failed; later work was not run
   virtual void join() = 0;
 };

@@ -32,7 +32,7 @@ class AtomicFile {
 
   [[nodiscard]] const std::filesystem::path& temp_path() const noexcept { return temp_path_; }
   /// Makes the temporary file durable and gives it the target's name.
-  /// @throws ResourceError; the target is then untouched, unless only making the rename durable
+  /// @throws ResourceError; the target is then untouched, unless only the fsync after the rename
   /// failed
   void commit();
 

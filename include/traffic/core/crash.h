@@ -9,7 +9,7 @@ namespace traffic {
 /// stack to stderr, with addresses for addr2line, and then the process dies of the signal. If
 /// several threads crash, the first one reports. Call it after MPI_Init, which installs handlers of
 /// its own.
-/// @param who the process as the report names it: "rank 3"
+/// @param who name of the process in the report, such as "rank 3"
 void install_crash_handlers(const std::string& who);
 
 /// Appends reports to this file, too. An empty path means no file.

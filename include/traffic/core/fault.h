@@ -1,12 +1,12 @@
-/// Faults on demand, for tests of how programs react to them. Nothing happens unless the
-/// environment has
+/// Injects faults, for tests of how programs react to them. Nothing happens unless the environment
+/// has
 ///   TRAFFIC_FAULT=site:rank:step:kind[,site:rank:step:kind...]
 /// e.g. TRAFFIC_FAULT=train.step:1:20:kill or TRAFFIC_FAULT=train.step:0:*:slow:500. rank and step
-/// may be '*' (any). A fault at a given step happens once in a process. "p0.001" in the place of a
-/// step is a probability; each process draws its own numbers, one at each hit. The kinds kill,
-/// segv, hang and throw act in hit() itself. slow:MS waits there, and signal:N raises a signal
-/// there (10: SIGUSR1). hit() returns the kinds nan, huge and fail to its caller, which replaces a
-/// value (huge: by a finite, much too large one) or lets the operation fail.
+/// may be '*' (any). A fault at a given step happens once in a process. "p0.001" in place of a step
+/// is the probability of the fault at each hit; each process draws its own random numbers. The
+/// kinds kill, segv, hang and throw act in hit() itself. slow:MS waits there, and signal:N raises a
+/// signal there (10: SIGUSR1). hit() returns the kinds nan, huge and fail to its caller, which
+/// replaces a value (huge: by a finite, much too large one) or lets the operation fail.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct Point {
 /// @throws ConfigError naming the part that cannot be read
 std::vector<Point> parse(std::string_view text);
 
-/// Acts if the environment arms a fault for this place; each action is announced on stderr.
+/// Acts if TRAFFIC_FAULT has a fault for this place, and announces each action on stderr.
 /// The environment is read at the first call of the process.
 /// @throws ConfigError at the first call if TRAFFIC_FAULT cannot be read; Error for the kind throw
 Action hit(std::string_view site, std::int64_t rank, std::int64_t step);

@@ -1,4 +1,4 @@
-/// IEEE half precision without compiler support for it.
+/// Conversions between float and IEEE half precision, for compilers without a half type.
 #pragma once
 
 #include <bit>

@@ -20,11 +20,11 @@ struct LockHolder {
 
   /// "pid 123 on node1 since 2025-01-31T17:05:09.123Z"
   [[nodiscard]] std::string describe() const;
-  /// Whether it runs on this machine; false for a zombie, which holds nothing any more.
+  /// Whether the process runs on this machine; false for a zombie, which holds no lock any more.
   [[nodiscard]] bool is_running_here() const;
 };
 
-/// This process as the holder from now on.
+/// Describes this process as the holder from now on.
 LockHolder self_as_lock_holder();
 
 /// The text of run.lock.

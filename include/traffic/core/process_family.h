@@ -1,4 +1,5 @@
-/// The processes of a run on this machine: a rank, and all that the rank and mpirun have started.
+/// The processes of a run on this machine: a rank, and all processes that the rank and mpirun have
+/// started.
 #pragma once
 
 #include <cstdint>

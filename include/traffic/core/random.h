@@ -45,7 +45,7 @@ class Rng {
   }
 
   [[nodiscard]] const State& state() const noexcept { return state_; }
-  /// Continues exactly where the generator that state() was taken from would.
+  /// Continues the sequence of the generator from whose state() this state was taken.
   /// @throws Error if all words are zero, which no generator has
   void set_state(const State& state);
 

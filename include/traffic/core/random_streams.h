@@ -1,6 +1,6 @@
 /// All streams of random numbers that the programs derive from a seed (derive_seed). They are in
 /// one list because two uses of the same number under one seed would draw the same numbers. The
-/// numbers never change: with other ones, the same seed would give another run.
+/// numbers never change, because the same seed would then give another run.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum RandomStream : std::uint64_t {
   kTrafficStream = 31,          ///< traffic seeds of training episodes
   kSamplingStream = 32,         ///< sampling seeds of actions
   kScenarioStream = 33,         ///< scenarios of training episodes
-  kPieceStream = 34,            ///< pieces of scenarios that training episodes are
+  kPieceStream = 34,            ///< which piece of a scenario a training episode runs
   kDemandScaleStream = 61,      ///< demands of training episodes of traffic lights
   kLightSamplingStream = 62,    ///< sampling seeds of lights, where vehicles sample as well
   kNetworkStream = 41,          ///< initial weights of off-policy learners

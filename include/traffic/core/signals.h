@@ -9,7 +9,8 @@ enum class StopRequest : int {
   kSave,       ///< SIGUSR1: save a checkpoint and end; there is time for it
   kTerminate,  ///< SIGTERM, or SIGHUP of a terminal that closed: about a second is left under
                ///< mpirun
-  kInterrupt,  ///< SIGINT: as kTerminate; a second SIGINT ends the process at once with 130
+  kInterrupt,  ///< SIGINT: as kTerminate; a second one, at least half a second after the first,
+               ///< ends the process at once with 130
 };
 
 /// Installs the handlers for this process and ignores SIGPIPE (a closed stdout must not end

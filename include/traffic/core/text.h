@@ -1,4 +1,4 @@
-/// Small things about text for people: nearest names, encodings, sizes and durations.
+/// Functions for text that people read: nearest names, encodings, sizes and durations.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace traffic {
 /// alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate that was probably meant by `name`; nothing if none is near (more than a third of
-/// it differs).
+/// The candidate that was probably meant by `name`; nothing if the edit distance of every
+/// candidate is above max(2, a third of the length of `name`).
 std::optional<std::string_view> nearest_name(std::string_view name,
                                              std::span<const std::string_view> candidates);
 
@@ -26,7 +26,7 @@ bool is_utf8(std::string_view text);
 /// characters and bytes that are not UTF-8 written as "\x1b".
 std::string printable(std::string_view text);
 
-/// `text` with the characters that HTML gives a meaning replaced.
+/// `text` with the special characters of HTML replaced by entities.
 std::string html_escaped(std::string_view text);
 
 /// "512 B", "1.5 KiB", "12.0 GiB"

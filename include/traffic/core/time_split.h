@@ -26,8 +26,8 @@ inline constexpr std::size_t kNumTimeShares = static_cast<std::size_t>(TimeShare
 /// "data", "forward", ...
 const char* to_string(TimeShare share);
 
-/// Every moment belongs to exactly one share, at first kOther. A change of shares costs one reading
-/// of the clock. For one thread.
+/// Divides the time of one thread into shares. Every moment belongs to exactly one share, at first
+/// kOther. A change of shares costs one reading of the clock.
 class TimeSplit {
  public:
   /// Measures until it goes out of scope; the share that was running pauses meanwhile.

@@ -1,8 +1,8 @@
 /// Loops that are worth the widest vectors of the processor.
 #pragma once
 
-/// Compiles a function once per instruction set; the program takes the best when it is loaded.
-/// Sanitizers are not ready yet then, and get a single version.
+/// Compiles a function once per instruction set; when the program is loaded, it selects the best
+/// version. Sanitizers are not initialised at that time, so builds with them get a single version.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TRAFFIC_VECTORISED
 #else

@@ -1,4 +1,4 @@
-/// A deadline for calls that may wait for ever and take none themselves.
+/// A deadline for calls that may wait for ever and have no deadline of their own.
 #pragma once
 
 #include <condition_variable>
@@ -8,8 +8,8 @@
 
 namespace traffic {
 
-/// Calls back, in a thread of its own, unless it is destroyed in time. The guarded call goes on
-/// waiting, so all that the callback can do is to report it and to end the process.
+/// Calls on_timeout in a thread of its own, unless the watchdog is destroyed before the deadline.
+/// The guarded call continues to wait, so the callback can only report it and end the process.
 class Watchdog {
  public:
   Watchdog(double timeout_s, std::function<void()> on_timeout);

@@ -1,4 +1,4 @@
-/// Many games of a rank in one block of memory, stepped together.
+/// Steps many games of a rank together, in one block of memory.
 ///
 ///     void play(Arena& arena, int steps, const std::function<TeamActions(const View&)>& decide) {
 ///       const auto size = static_cast<std::size_t>(arena.size());
@@ -29,7 +29,8 @@
 
 namespace traffic::game {
 
-/// A game and the random generators of both teams. Saving both lets the game continue to the bit.
+/// A game and the random generators of both teams. A saved Game continues with bit-identical
+/// results.
 struct Game {
   Board board{};
   PlayerRngs rngs = player_rngs(0);
@@ -43,7 +44,7 @@ class Arena {
   [[nodiscard]] int size() const { return static_cast<int>(games_.size()); }
   [[nodiscard]] const Board& board(int game) const { return games_[index(game)].board; }
 
-  /// Begins a new game: the same as play_game() with this seed.
+  /// Begins a new game, the same one that play_game() plays with this seed.
   void start(int game, std::uint64_t seed);
   /// The game as a team sees it, valid until the next start(), step() or restore() of this game.
   [[nodiscard]] View view(int game, int team);
@@ -51,10 +52,10 @@ class Arena {
   [[nodiscard]] TeamActions choose(int game, int team, Opponent opponent);
 
   struct Step {
-    std::span<const std::uint8_t> actions;  ///< [size, kSnakes] Direction
+    std::span<const std::uint8_t> actions;  ///< [size, kSnakes] each a Direction
     std::span<float> rewards;               ///< [size, kSnakes]
     std::span<std::uint8_t> over;           ///< [size] 1: the game ended with this step
-    std::span<std::uint8_t> died = {};      ///< [size] one bit for each snake; may be empty
+    std::span<std::uint8_t> died = {};      ///< [size] one bit for each snake that died; optional
   };
   /// Makes a step in all games.
   /// @throws Error if sizes differ, an action is out of range, or a game was over already

@@ -1,16 +1,24 @@
 /// Features of the game as a snake sees it, relative to its own head.
 ///
-/// All in about -1 .. 1. Offsets are the shorter way round the torus, so that a board shifted in
-/// any direction looks the same. A snake's features, in this order:
+/// All features lie in about -1 .. 1. An offset (rows, columns) leads from the snake's head along
+/// the shorter way round the torus, so a board shifted in any direction has the same features. Ways
+/// to beans lead around all segments (paths.h). The nearness of a bean is 1 / steps of the way to
+/// it, or 0 if there is none. The features of a snake, in this order:
 ///
-/// - for each direction (up, down, left, right), of the cell there: a segment that stays; a tail;
-///   an enemy's head beside it; a mate's head beside it; a bean; nearness (1 / steps) of the
-///   nearest bean by the way past all segments; nearness of the nearest that this snake reaches
-///   before all others; room there as a share of twice the own length, at most 1;
-/// - offsets (rows, columns) of five beans, by the length of the way; zeros where there are fewer;
-/// - offset and length of the two mates, then of the three enemies, each by distance;
-/// - own length, share of the game that is over, lead of the team, and 1 if the own length is that
-///   of the start: then dying costs nothing.
+/// - For each direction (up, down, left, right), eight features of the next cell there:
+///   1. 1 if it has a segment that stays in the next step;
+///   2. 1 if it has a tail, which moves on unless its snake eats;
+///   3. 1 if an enemy's head is beside it;
+///   4. 1 if a teammate's head is beside it;
+///   5. 1 if it has a bean;
+///   6. the nearness of the nearest bean, for a way that begins in this cell;
+///   7. the same for the nearest of those beans that this snake can reach before all others;
+///   8. the number of cells that can be reached from it, divided by twice the snake's length; at
+///      most 1.
+/// - Offsets of five beans, the one with the shortest way first; zeros if there are fewer beans.
+/// - Offset and length of the two teammates, then of the three enemies, each group by distance.
+/// - The snake's own length, the share of the game that is over, the lead of its team, and 1 if the
+///   snake has its initial length, so that dying costs nothing.
 #pragma once
 
 #include <array>
@@ -27,7 +35,8 @@ inline constexpr int kOthersAt = kBeansAt + 2 * kBeans;
 inline constexpr int kOwnAt = kOthersAt + 3 * (kSnakes - 1);
 inline constexpr int kNumFeatures = kOwnAt + 4;
 
-/// Writes the features of the team's three snakes, one after the other. Allocates nothing.
+/// Writes the features of the three snakes of the view's team, one after the other. Allocates
+/// nothing.
 void write_features(const View& view, std::span<float, kTeamSnakes * kNumFeatures> features);
 
 }  // namespace traffic::game

@@ -1,4 +1,4 @@
-/// Scripted teams in order of strength, which a test compares.
+/// Scripted teams in order of strength. A test checks the order.
 #pragma once
 
 #include <array>
@@ -11,22 +11,24 @@
 
 namespace traffic::game {
 
-/// The number is the level.
+/// The number of an enumerator is the level of the team, from weak to strong.
 enum class Opponent : std::uint8_t {
-  kRandom,   ///< any of the four directions
-  kChase,    ///< to the bean that is nearest on the flat board, whatever is in the way
-  kGreedy,   ///< to the nearest bean as kChase, a bean for each snake, around obstacles
-  kTorus,    ///< each bean goes to the nearest snake on the torus, around obstacles
-  kBfs,      ///< beans shared out by the length of the way past all segments; shuns other heads
-  kEvasive,  ///< as kBfs; leaves beans to enemies that are nearer, avoids dead ends, and decides
-             ///< about collisions of heads by the losses of both snakes
+  kRandom,   ///< each snake moves in a random direction
+  kChase,    ///< each snake heads for its nearest bean, ignoring obstacles and the torus
+  kGreedy,   ///< as kChase, but each snake has a bean of its own and avoids segments
+  kTorus,    ///< as kGreedy, but distances are measured on the torus
+  kBfs,      ///< shares out beans by the length of the way around all segments (paths.h), and
+             ///< avoids cells beside other heads
+  kEvasive,  ///< as kBfs, but prefers beans that no enemy reaches first, avoids dead ends, and
+             ///< avoids collisions of heads unless the enemy would lose more segments
 };
 inline constexpr int kNumOpponents = 6;
 
+/// Name in configurations and reports, e.g. "chase".
 std::string_view name_of(Opponent opponent);
-/// By name or level. @return nothing if it is neither
+/// The opponent with this name or level, e.g. "bfs" or "4"; nothing if there is none.
 std::optional<Opponent> opponent_named(std::string_view name);
-/// For messages: "random, chase, ...".
+/// All names, for messages: "random, chase, ...".
 std::string opponent_names();
 
 /// A Direction for each of the three snakes of a team.
@@ -35,11 +37,11 @@ using TeamActions = std::array<std::uint8_t, kTeamSnakes>;
 /// The game as a team sees it before its move.
 struct View {
   const Board& board;
-  const Paths& paths;  ///< of this board
+  const Paths& paths;  ///< paths on this board
   int team = 0;
 };
 
-/// @param rng drawn from by kRandom only
+/// @param rng used by kRandom only
 TeamActions choose_actions(Opponent opponent, const View& view, Rng& rng);
 
 }  // namespace traffic::game

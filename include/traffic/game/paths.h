@@ -1,6 +1,7 @@
-/// How far it is from every head to every bean, and how much room there is, past all segments.
+/// Lengths of the ways from all heads to all beans, and the number of cells that each snake can
+/// reach. Ways lead through cells without segments.
 ///
-/// Scripts and learners use the same paths, so they are computed once a step for all six snakes.
+/// Scripts and learners use the same paths, so they are computed once per step for all six snakes.
 #pragma once
 
 #include <array>
@@ -10,21 +11,22 @@
 
 namespace traffic::game {
 
-/// Tails count as free, for they leave, unless their snake eats.
+/// The cells of tails count as free, because a tail moves on unless its snake eats.
 struct Paths {
-  static constexpr std::uint8_t kNone = 255;  ///< steps: there is no way
-  static constexpr int kLanes = 8;            ///< kBeans and what fills a vector
+  static constexpr std::uint8_t kNone = 255;  ///< number of steps if there is no way
+  static constexpr int kLanes = 8;            ///< kBeans, rounded up to the size of a vector
 
   template <typename T>
   using PerMove = std::array<std::array<T, kDirections>, kSnakes>;
 
-  /// Steps of a snake that first moves in a direction, to the bean at this index of Board::beans.
+  /// [snake][direction][bean] number of steps to Board::beans[bean] if the first step is in this
+  /// direction.
   alignas(64) PerMove<std::array<std::uint8_t, kLanes>> steps{};
-  /// Number of cells that can be reached after a step in this direction, including the cell of that
-  /// step; 0 if that cell is taken.
+  /// [snake][direction] number of cells that can be reached after a step in this direction,
+  /// including the cell of that step; 0 if that cell is taken.
   PerMove<std::uint8_t> room{};
 
-  /// The shorter way of setting out. @return kNone if there is no way
+  /// Number of steps of the shortest way from a snake to a bean; kNone if there is no way.
   [[nodiscard]] std::uint8_t to_bean(int snake, int bean) const {
     const auto& of_snake = steps[static_cast<std::size_t>(snake)];
     const auto lane = static_cast<std::size_t>(bean);
@@ -36,7 +38,7 @@ struct Paths {
   }
 };
 
-/// Breadth-first searches from all beans at once, with one bit for each cell. The game must not be
+/// Finds the paths by breadth-first searches that run from all beans at once. The game must not be
 /// over.
 Paths find_paths(const Board& board);
 

@@ -1,13 +1,14 @@
-/// More of what a snake sees, for learners that have the time: who is nearer to which bean, and the
-/// cells around its head.
+/// Additional features of a snake, which take longer to compute and to learn from: which snake is
+/// nearest to each bean, and the cells around the snake's head.
 ///
-/// All in -1 .. 1. A snake's surroundings, in this order:
+/// All features lie in -1 .. 1. The surroundings of a snake, in this order:
 ///
-/// - for each of five beans, by the length of the own way, as in features.h: nearness (1 / steps,
-///   by the way past all segments) to this snake, to the nearest mate, to the nearest enemy; zeros
-///   where there are fewer;
-/// - for each cell at most kWindowRadius rows and columns away, by rows, the head's own left out: 1
-///   where a segment stays, a quarter where a tail is; 1 where an enemy's head is, -1 a mate's.
+/// - For each of five beans, in the order of features.h: its nearness (1 / steps) to this snake, to
+///   the nearest teammate and to the nearest enemy; zeros if there are fewer beans.
+/// - For each cell at most kWindowRadius rows and columns away from the head, by rows and without
+///   the head's own cell, two features. The first is 1 for a segment that stays in the next step,
+///   0.25 for a tail, otherwise 0. The second is 1 for an enemy's head, -1 for a teammate's head,
+///   otherwise 0.
 #pragma once
 
 #include <array>
@@ -21,21 +22,21 @@ namespace traffic::game {
 
 inline constexpr int kWindowRadius = 3;
 inline constexpr int kWindowCells = (2 * kWindowRadius + 1) * (2 * kWindowRadius + 1) - 1;
-inline constexpr int kNumRaces = 3 * kBeans;
+inline constexpr int kNumRaces = 3 * kBeans;  ///< number of features of the beans
 inline constexpr int kNumSurroundings = kNumRaces + 2 * kWindowCells;
 
-/// Which of the window's cells lies there, seen from the head.
+/// Index among the window's cells of the cell at this offset (rows, columns) from the head.
 constexpr std::size_t place_in_window(int rows, int columns) {
   constexpr int kSide = 2 * kWindowRadius + 1;
   const int cell = (rows + kWindowRadius) * kSide + columns + kWindowRadius;
   return static_cast<std::size_t>(cell > kSide * kSide / 2 ? cell - 1 : cell);
 }
 
-/// Writes the surroundings of the team's three snakes. Allocates nothing.
+/// Computes the surroundings of the snakes of a team. Allocates nothing.
 class Surroundings {
  public:
   explicit Surroundings(const View& view);
-  /// @param snake of the view's team
+  /// @param snake number of a snake of the view's team
   void write(int snake, std::span<float, kNumSurroundings> out) const;
 
  private:
@@ -44,7 +45,7 @@ class Surroundings {
 
   const Board& board_;
   int team_;
-  std::array<std::array<std::uint8_t, kBeans>, kSnakes> steps_{};  ///< of a snake to a bean
+  std::array<std::array<std::uint8_t, kBeans>, kSnakes> steps_{};  ///< from a snake to a bean
   std::array<float, kCells> segments_{};
   std::array<float, kCells> heads_{};
 };

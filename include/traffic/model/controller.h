@@ -1,5 +1,5 @@
-/// The controller network: which candidates to pick, what to command them, and the value of a
-/// state.
+/// The network of the policy for connected vehicles. Candidates are the vehicles that may get a
+/// command. The network scores them, chooses their commands and estimates the value of a conflict.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -13,22 +13,23 @@
 
 namespace traffic::model {
 
-/// If the advice for a candidate is to command nothing, this factor reduces the probability of a
-/// command. Such candidates are many, and each gets another chance in every period until it is
-/// commanded.
+/// If the advice for a candidate is to command nothing, this factor reduces the initial probability
+/// that it gets a command all the same. Most candidates have this advice, and the policy decides
+/// about each of them again in every control period until it gets a command.
 inline constexpr double kUnadvised = 0.2;
 
-/// Widths of the controller's inputs.
+/// Numbers of columns of the controller's inputs.
 struct ControllerInputs {
   std::int64_t own = 0;     ///< columns of a candidate
-  std::int64_t shared = 0;  ///< columns of its state
-  std::int64_t impact = 0;  ///< last columns of `own`, which predict the impact; 0: none
-  std::int64_t advice = 0;  ///< columns of `own` before `impact`, a 1 marks the advised command if
-                            ///< there is one column per command; 0: no advice
+  std::int64_t shared = 0;  ///< columns of a state, shared by its candidates
+  std::int64_t impact = 0;  ///< number of last columns of `own`, from which the impact of a command
+                            ///< is predicted; 0: none
+  std::int64_t advice = 0;  ///< columns of `own` before those of `impact`, one for each command; a
+                            ///< 1 marks the advised command; 0: no advice
   std::int64_t conflict = 0;  ///< columns of a conflict, the input of the value
 };
 
-/// M candidates in S states.
+/// The candidates of S states, M in all. A state is one simulation at one decision.
 struct CandidateBatch {
   torch::Tensor own;     ///< [M, own]
   torch::Tensor shared;  ///< [S, shared]
@@ -36,18 +37,21 @@ struct CandidateBatch {
 };
 
 struct ControllerOutput {
-  torch::Tensor longitudinal;  ///< [M, commands] logits, or [M, 1] mean of the raw sample
-  torch::Tensor log_std;       ///< [1] of the raw sample; undefined with categorical commands
-  torch::Tensor lane;          ///< [M, 3] logits of right, keep, left; undefined: no lane changes
-  torch::Tensor score;         ///< [M] influence score, which ranks the candidates
+  torch::Tensor longitudinal;  ///< [M, commands] logits of categorical commands, or [M, 1] mean of
+                               ///< the raw sample of a continuous command (BoundedGaussian)
+  torch::Tensor log_std;       ///< [1] logarithm of the raw sample's deviation; undefined with
+                               ///< categorical commands
+  torch::Tensor lane;   ///< [M, 3] logits of right, keep, left; undefined without lane changes
+  torch::Tensor score;  ///< [M] influence score, which ranks the candidates
 };
 
 /// A perceptron that is applied to each candidate, with heads for the commands, the lane changes
 /// and the score; and a separate perceptron for the value of a conflict.
 ///
-/// score = importance_weight * importance + impact_weight * predicted impact. The importance is the
-/// log-odds of being commanded plus the output of a head, so that candidates with a command to
-/// carry out are picked first. The impact is a linear function of the world model's latents.
+/// score = importance_weight * importance + impact_weight * predicted impact. With categorical
+/// commands the importance is the log-odds that the candidate gets a command, plus the output of a
+/// head, so candidates that are likely to be commanded are picked first. The impact is a linear
+/// function of the world model's latents.
 class ControllerImpl : public torch::nn::Module {
  public:
   ControllerImpl(const config::Vehicles& vehicles, const ControllerInputs& inputs);
@@ -55,7 +59,7 @@ class ControllerImpl : public torch::nn::Module {
   /// Sets the initial parameters, which depend on the seed alone. The heads start small, so that an
   /// untrained controller gives commands with probability vehicles.first_command_probability
   /// whatever its input, or follows advice with probability vehicles.advice_probability. This is
-  /// not part of the constructor, because a module under construction has no owner yet.
+  /// not part of the constructor, because initialise() needs a module that a shared_ptr owns.
   void reset(std::uint64_t seed);
 
   ControllerOutput forward(const CandidateBatch& candidates);
@@ -68,7 +72,7 @@ class ControllerImpl : public torch::nn::Module {
   }
 
   /// @param conflicts [N, conflict]
-  /// @return [N] in standardised units
+  /// @return [N] in standardised units (rl/running_mean_std.h)
   torch::Tensor value(const torch::Tensor& conflicts);
 
  private:

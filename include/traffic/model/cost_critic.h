@@ -1,4 +1,4 @@
-/// The cost critic: predicts the future cost of a state; the learned part of the safety shield.
+/// The cost critic, a value function of costs: predicts the future safety cost of a conflict.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -15,15 +15,15 @@ namespace traffic::model {
 /// A perceptron over the pooled features of a conflict.
 class CostCriticImpl : public torch::nn::Module {
  public:
-  /// @param inputs columns of a conflict
+  /// @param inputs number of columns of a conflict
   CostCriticImpl(const config::Lagrange& sizes, std::int64_t inputs);
 
   /// Sets the initial parameters, which depend on the seed alone; the last layer starts small. This
-  /// is not part of the constructor, because a module under construction has no owner yet.
+  /// is not part of the constructor, because initialise() needs a module that a shared_ptr owns.
   void reset(std::uint64_t seed);
 
   /// @param conflicts [N, inputs]
-  /// @return [N] in standardised units
+  /// @return [N] in standardised units (rl/running_mean_std.h)
   torch::Tensor forward(const torch::Tensor& conflicts);
 
  private:

@@ -20,9 +20,9 @@ class EncoderLayerImpl;
 struct InputProjection;
 struct ThinForm;
 
-/// Computes h = LayerNorm(W x), then applies gnn_layers layers. Each layer consists of attention
-/// over the incoming edges and a feed-forward block of width 4 d with GELU, both followed by a
-/// residual connection and LayerNorm.
+/// Computes h = LayerNorm(W x), then applies model.gnn_layers layers. Each layer consists of
+/// attention over the incoming edges and a feed-forward block of width 4 * hidden_dim with GELU,
+/// both followed by a residual connection and LayerNorm.
 ///
 /// On the CPU a layer is one fused node of the autograd graph if the number of channels per head is
 /// a multiple of 16 and there are at most 16 heads. Otherwise, and on other devices, it consists of
@@ -34,30 +34,29 @@ class GraphEncoderImpl : public torch::nn::Module {
   GraphEncoderImpl(const config::Model& model, std::int64_t num_node_features);
 
   /// Differentiable with respect to the parameters, not to the graph.
-  /// @return [N, hidden_dim] float32 (of the parameters' type)
+  /// @return [N, hidden_dim] in the type of the parameters (float32)
   torch::Tensor forward(const GraphBatch& graph);
-  /// Encodes only the chosen nodes. Without gradients the cost is that of their receptive field
-  /// alone.
-  /// @param field with gnn_layers hops
+  /// Encodes only the S chosen nodes of a receptive field. Fused layers without gradients
+  /// compute only the nodes that the next layer needs.
+  /// @param field must have num_layers() hops
   /// @return [S, hidden_dim]
   torch::Tensor forward(const ReceptiveField& field);
 
-  /// Sets the weights of features that the data lack, whose columns are all 0, to 0. They stay 0,
-  /// because such columns give no gradient. The encoder then ignores these features even where
-  /// another source, such as a simulation, has them.
-  /// @param node, edge columns of the missing features
+  /// Sets the weights of features that the training data lack to 0. In the data their columns are
+  /// all 0, so training does not change these weights. The encoder then ignores the features even
+  /// if another source, such as a simulation, has them.
+  /// @param node, edge columns of the missing node features and edge features
   void ignore_features(const std::vector<std::int64_t>& node,
                        const std::vector<std::int64_t>& edge);
 
   /// Type of the matrix products: kFloat (default), kBFloat16 or kHalf. Parameters, sums, softmax
   /// and LayerNorm stay float32.
   void set_compute_type(torch::ScalarType type);
-  /// Keeps only the inputs of layers and recomputes everything else in the backward pass, with
-  /// bit-identical results. (Nothing in the model is random, so there is no random state to
-  /// restore.)
+  /// Gradient checkpointing: keeps only the inputs of layers and recomputes everything else in the
+  /// backward pass, with bit-identical results.
   void set_checkpointing(bool on) { checkpointing_ = on; }
-  /// Rearranges frozen weights once instead of in every forward without gradients. The weights must
-  /// not change until unpack() is called.
+  /// Rearranges frozen weights once, instead of in every forward pass without gradients. The
+  /// weights must not change until unpack() is called.
   void pack_for_inference();
   void unpack();
 
@@ -69,8 +68,10 @@ class GraphEncoderImpl : public torch::nn::Module {
  private:
   /// @param field the receptive field that `graph` belongs to; null: encode all nodes
   torch::Tensor run(const GraphBatch& graph, const ReceptiveField* field);
-  /// Whether layers are fused, and whether the first layer takes a thin input (few features).
+  /// Whether a layer is one fused node.
   [[nodiscard]] bool fused() const;
+  /// Whether the input has few features, so that the first layer uses its thin form
+  /// (encoder_layer.h).
   [[nodiscard]] bool has_thin_input() const;
   [[nodiscard]] bool layers_run_on_gpu() const;
 

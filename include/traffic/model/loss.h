@@ -1,4 +1,4 @@
-/// The loss of the world model (phase 1).
+/// The loss of the world model, which phase 1 trains on recorded traffic.
 #pragma once
 
 #include <torch/types.h>
@@ -9,11 +9,12 @@
 
 namespace traffic::model {
 
+/// Targets for S vehicles and the H frames of the horizon.
 struct WorldModelTargets {
   torch::Tensor future;         ///< [S, H, 4] residuals (targets.h); frame 0 is the next state
   torch::Tensor future_mask;    ///< [S, H] bool: whether the vehicle is still present
-  torch::Tensor conflict;       ///< [S] float32, 0 or 1
-  torch::Tensor conflict_mask;  ///< [S] bool
+  torch::Tensor conflict;       ///< [S] float32: 1 if the vehicle gets into a conflict, else 0
+  torch::Tensor conflict_mask;  ///< [S] bool: whether `conflict` is known
 };
 
 struct WorldModelLossWeights {
@@ -21,18 +22,22 @@ struct WorldModelLossWeights {
   double conflict = 0.1;
 };
 
-/// Scalars. `total` is minimised; the others are its terms before weighting (detached).
+/// Scalars. Training minimises `total`; the others are its terms before weighting, detached from
+/// autograd.
 struct WorldModelLoss {
   torch::Tensor total;
-  torch::Tensor next;
+  torch::Tensor next;      ///< term of the next frame
   torch::Tensor future;    ///< zero in stage 1
   torch::Tensor conflict;  ///< zero in stage 1
 };
 
-/// Stage 1: smooth-L1(next). Stage 2 adds weights.future * smooth-L1(future) + weights.conflict *
-/// BCE(conflict). Each term is a mean over all S vehicles, where masked entries count as zero.
-/// Gradients of parts of a batch, weighted by their numbers of vehicles, therefore average to those
-/// of the whole batch. The threshold of smooth-L1 is 1.
+/// Training has two stages. Stage 1 minimises smooth-L1(next). Stage 2 adds weights.future *
+/// smooth-L1(future) + weights.conflict * BCE(conflict), where BCE is the binary cross-entropy. The
+/// threshold of smooth-L1 is 1.
+///
+/// Each term is a mean over all S vehicles; entries with a false mask count as zero. The mean of
+/// the gradients of parts of a batch, weighted by their numbers of vehicles, is therefore the
+/// gradient of the whole batch.
 /// @throws ShapeError if the targets do not fit the output
 WorldModelLoss world_model_loss(const WorldModelOutput& output, const WorldModelTargets& targets,
                                 std::int64_t stage, const WorldModelLossWeights& weights = {});

@@ -27,9 +27,9 @@ struct PackedLstm;
 /// The same recurrence as torch::nn::LSTM, with the same parameter names and layout. The state of
 /// an absent vehicle is zero, so a vehicle starts from zero in the frame in which it appears.
 ///
-/// On the CPU, forward and backward are fused if the sizes are multiples of 16: products and gates
-/// of a block of vehicles stay in the cache, and all time steps share one product for the gradient
-/// of each weight. Otherwise ATen operations are used.
+/// On the CPU, the forward and backward passes are fused if the sizes are multiples of 16. The
+/// products and gates of a block of vehicles then stay in the cache, and one product for all time
+/// steps computes the gradient of a weight. Otherwise the passes use ATen operations.
 class LstmImpl : public torch::nn::Module {
  public:
   explicit LstmImpl(const LstmOptions& options);
@@ -41,14 +41,14 @@ class LstmImpl : public torch::nn::Module {
   /// @return [S, hidden_size]
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& present = {});
 
-  /// One time step without gradients; replaces `state` by the state after it.
+  /// One time step without gradients; replaces `state` by the state after the step.
   /// @param x [S, input_size]
   /// @return [S, hidden_size]
   torch::Tensor step(const torch::Tensor& x, LstmState& state);
 
   [[nodiscard]] LstmState zero_state(std::int64_t vehicles) const;
 
-  /// Same contracts as in GraphEncoderImpl.
+  /// These functions do the same as those of GraphEncoderImpl with the same names.
   void set_compute_type(torch::ScalarType type);
   void set_checkpointing(bool on) { checkpointing_ = on; }
   void pack_for_inference();
@@ -64,7 +64,7 @@ class LstmImpl : public torch::nn::Module {
   LstmOptions options_;
   torch::ScalarType compute_type_ = torch::kFloat;
   bool checkpointing_ = false;
-  std::vector<torch::Tensor> parameters_;  ///< by layer: weight_ih, weight_hh, bias_ih, bias_hh
+  std::vector<torch::Tensor> parameters_;  ///< per layer: weight_ih, weight_hh, bias_ih, bias_hh
   std::shared_ptr<PackedLstm> packed_;     ///< set while packed for inference
 };
 TORCH_MODULE(Lstm);

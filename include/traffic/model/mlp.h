@@ -12,13 +12,13 @@ namespace traffic::model {
 
 struct MlpShape {
   std::int64_t inputs = 1;
-  std::vector<std::int64_t> hidden = {};  ///< widths
+  std::vector<std::int64_t> hidden = {};  ///< widths of the hidden layers
   std::int64_t outputs = 1;
 };
 
-/// In float32 on the CPU the network is one node of the autograd graph and uses the kernels for
-/// small matrices; the output of a row does not depend on the other rows. Otherwise ATen operations
-/// are used.
+/// In float32 on the CPU the network is one node of the autograd graph and uses kernels for small
+/// matrices; the output of a row does not depend on the other rows. Otherwise it uses ATen
+/// operations.
 class MlpImpl : public torch::nn::Module {
  public:
   explicit MlpImpl(const MlpShape& shape);
@@ -28,7 +28,8 @@ class MlpImpl : public torch::nn::Module {
   /// @param x [B, inputs] contiguous
   /// @return [B, outputs]
   torch::Tensor forward(const torch::Tensor& x) { return run(x, /*trains=*/true); }
-  /// Differentiable with respect to x only, for gradients that pass through to another network.
+  /// As forward(), but differentiable with respect to x only: for gradients of another network,
+  /// whose output is x.
   torch::Tensor forward_frozen(const torch::Tensor& x) { return run(x, /*trains=*/false); }
 
  private:

@@ -1,5 +1,5 @@
-/// The network of the traffic lights: scores the greens (green phases) of a light from their
-/// features. All lights share one network, whatever their number of greens.
+/// The network of the policy for traffic lights: scores the greens (green phases) of a light from
+/// their features. All lights share one network, whatever their number of greens.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -14,9 +14,9 @@
 namespace traffic::model {
 
 struct SignalNetworkShape {
-  std::int64_t features = 1;  ///< number of features of a green
-  std::int64_t hidden_dim = 48;
-  std::int64_t encoder_layers = 0;  ///< layers over the graph of all lights; 0: no encoder
+  std::int64_t features = 1;        ///< number of features of a green
+  std::int64_t hidden_dim = 48;     ///< width of all layers
+  std::int64_t encoder_layers = 0;  ///< layers of the encoder of the graph of lights; 0: none
   std::int64_t node_features = 1;   ///< number of features of a light in that graph
 };
 
@@ -26,13 +26,13 @@ struct SignalInput {
   torch::Tensor light;      ///< [R] int64, ascending: index (0 .. B - 1) of the light that a green
                             ///< belongs to
   torch::Tensor present;    ///< [B] int64: row of the green that the light currently shows
-  GraphBatch graph = {};    ///< input of the encoder: all lights, also those not among the B
+  GraphBatch graph = {};    ///< input of the encoder: all lights, of which B have greens here
   torch::Tensor node = {};  ///< [B] int64: node of each light in the graph
 };
 
 struct SignalOutput {
-  torch::Tensor logits;  ///< [R]
-  torch::Tensor values;  ///< [B]
+  torch::Tensor logits;  ///< [R] score of each green
+  torch::Tensor values;  ///< [B] value of each light's state
 };
 
 /// Applies two tanh layers to each green. The logit of a green reads its own hidden features, their
@@ -44,8 +44,8 @@ struct SignalOutput {
 /// graph of all lights. The weights of this input start at zero, so the network starts as one
 /// without an encoder.
 ///
-/// A rule, a linear function of the features, is added to the logits and trained with the rest. The
-/// network starts from it and falls back on it where it has learned nothing.
+/// The logits also contain a rule, a linear function of the features, which is trained with the
+/// rest. The network initially acts by the rule, and keeps to it where it has learned nothing else.
 class SignalNetworkImpl : public torch::nn::Module {
  public:
   explicit SignalNetworkImpl(const SignalNetworkShape& shape);

@@ -14,12 +14,12 @@
 
 namespace traffic::model {
 
-/// Motion of S vehicles in the frames after the current one, in physical units.
+/// Motion of S vehicles in the H frames after the current one, in physical units.
 struct FutureMotion {
   torch::Tensor displacement_m;     ///< [S, H] change of the position since the current frame
   torch::Tensor speed_mps;          ///< [S, H]
   torch::Tensor acceleration_mps2;  ///< [S, H]
-  torch::Tensor lane;               ///< [S, H]
+  torch::Tensor lane;               ///< [S, H] index of the lane
 };
 
 /// Motion of the same vehicles in the current frame.
@@ -28,8 +28,8 @@ struct CurrentMotion {
   torch::Tensor lane;       ///< [S]
 };
 
-/// Constants of the residuals. They live on the device of the motion tensors; a copy at each step
-/// would make the host wait for the GPU.
+/// Constants of the residuals. They stay on the device of the motion tensors, because copying them
+/// in each step would make the host wait for the GPU.
 struct MotionScales {
   /// @param frames H
   /// @param step_s seconds between two frames

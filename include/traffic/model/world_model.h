@@ -18,18 +18,19 @@ namespace traffic::model {
 
 struct DenseParameters;
 
-/// Motion is given as residuals (targets.h): displacement, speed, acceleration, lane.
+/// Predictions for S vehicles and the H frames of the horizon. The columns of motion are residuals
+/// (targets.h) of displacement, speed, acceleration and lane.
 struct WorldModelOutput {
-  torch::Tensor next;            ///< [S, 4] the next frame
-  torch::Tensor future;          ///< [S, H, 4] the frames of the horizon
-  torch::Tensor conflict_logit;  ///< [S]
-  torch::Tensor z_flow;          ///< [S, latent_dim]
-  torch::Tensor z_risk;          ///< [S, latent_dim]
+  torch::Tensor next;            ///< [S, 4] motion in the next frame
+  torch::Tensor future;          ///< [S, H, 4] motion in the frames of the horizon
+  torch::Tensor conflict_logit;  ///< [S] logit of the probability of a conflict
+  torch::Tensor z_flow;          ///< [S, latent_dim] latent from which `future` is computed
+  torch::Tensor z_risk;          ///< [S, latent_dim] latent from which conflict_logit is computed
 };
 
-/// An LSTM over each vehicle's encodings, with heads on its last output. The latents are
-/// bottlenecks that hold the information that the controller needs: the future is predicted from
-/// z_flow alone, the conflict from z_risk alone.
+/// An LSTM over each vehicle's encodings, with heads on its last output. The latents z_flow and
+/// z_risk are bottlenecks: the future is predicted from z_flow alone, the conflict from z_risk
+/// alone. The controller uses them as features.
 class WorldModelImpl : public torch::nn::Module {
  public:
   WorldModelImpl(const config::Model& model, std::int64_t horizon_frames);
@@ -52,7 +53,8 @@ class WorldModelImpl : public torch::nn::Module {
   /// Names of the parameters that get no gradient from world_model_loss in a stage (1 or 2).
   [[nodiscard]] std::vector<std::string> parameters_without_gradient(std::int64_t stage) const;
 
-  /// Same contracts as in GraphEncoderImpl. They apply to the LSTM; the heads always use float32.
+  /// These functions do the same as those of GraphEncoderImpl with the same names. They apply to
+  /// the LSTM only; the heads always use float32.
   void set_compute_type(torch::ScalarType type) { lstm_->set_compute_type(type); }
   void set_checkpointing(bool on) { lstm_->set_checkpointing(on); }
   void pack_for_inference();

@@ -8,13 +8,13 @@ namespace traffic::os {
 /// CPUs that the affinity mask of this process allows; at least 1.
 int num_cpus_available();
 
-/// Their numbers, ascending; empty if the kernel does not say.
+/// Numbers of these CPUs, ascending; empty if the kernel does not report them.
 std::vector<int> cpus_available();
 
-/// Undoes what mpirun has bound of its own accord: Open MPI binds each of two ranks to one core and
-/// more to a socket, where threads and simulations would crowd. This thread then may run where
-/// mpirun may, which is what taskset, numactl, SLURM or the control group gave the job. A binding
-/// that somebody asked for stays: mpirun --bind-to, srun --cpu-bind.
+/// Undoes the default binding of mpirun. Open MPI binds each of two ranks to one core, and more
+/// ranks to a socket, so that threads and simulations of a rank would share too few cores. This
+/// thread may then run on all CPUs that taskset, numactl, SLURM or the control group gave the job.
+/// A binding that the user asked for (mpirun --bind-to, srun --cpu-bind) stays.
 /// @return whether there was such a binding
 bool lift_binding_of_mpirun() noexcept;
 

@@ -6,9 +6,8 @@
 ///       ChildProcess child = ChildProcess::run({.program = "/bin/sleep", .args = {"1"}});
 ///       std::puts(child.wait().describe().c_str());
 ///     }
-///
-/// The kernel ends a child when the thread ends that has started it (PDEATHSIG). Start children in
-/// a thread that lives as long as they are needed.
+/// The kernel kills a child when the thread that started it ends (PDEATHSIG). Start children in a
+/// thread that lives as long as they are needed.
 #pragma once
 
 #include <sys/types.h>
@@ -63,9 +62,9 @@ class ChildProcess {
   /// Starts a program, with no signals blocked.
   /// @throws std::system_error naming the program and why it does not start
   static ChildProcess run(const Program& program);
-  /// Runs `body` in a copy of this process that has this thread only. The result of `body` is the
-  /// exit code; after an exception it is 1. The copy runs no other code of this process, not even
-  /// destructors.
+  /// Runs `body` in a copy of this process that has only the calling thread. The result of `body`
+  /// is the exit code; after an exception it is 1. The copy runs no other code of this process, not
+  /// even destructors.
   /// @param parent_death_signal signal for the child when this thread ends
   /// @throws std::system_error
   static ChildProcess fork(const std::function<int()>& body, int parent_death_signal = SIGKILL);
@@ -79,8 +78,8 @@ class ChildProcess {
   [[nodiscard]] std::optional<Exit> poll();
   /// Waits for the end of the process.
   Exit wait();
-  /// Waits for the end of the process. While a signal has stopped it, this process stops as well,
-  /// so that a supervisor of this process sees it.
+  /// Waits for the end of the process. While a signal has stopped the child, this process stops as
+  /// well, so that its own supervisor notices.
   Exit wait_alike();
   /// Sends a signal, if there is a process.
   void signal(int number) const noexcept;

@@ -39,7 +39,8 @@ struct Pipe {
   Descriptor read_end;
   Descriptor write_end;
 };
-/// Both ends are closed in programs that this process starts. @throws std::system_error
+/// Makes a pipe. Programs that this process starts do not inherit its ends.
+/// @throws std::system_error
 Pipe make_pipe();
 
 /// Writes all bytes, even if write() is interrupted or writes only a part.

@@ -7,8 +7,9 @@
 
 namespace traffic::os {
 
-/// Separate pages for arrays that come and go within a limit of memory. They return to the system
-/// with the array. The general allocator would keep freed blocks, up to twice the memory in use.
+/// Pages of their own for arrays that are often allocated and freed under a memory limit. The pages
+/// return to the system when the array is freed. The general allocator would keep freed blocks, up
+/// to twice the memory in use.
 struct OwnPages {
   static constexpr std::size_t kLarge_bytes = std::size_t{1} << 20;
   /// @throws std::bad_alloc
@@ -16,7 +17,7 @@ struct OwnPages {
   static void deallocate(void* memory, std::size_t bytes) noexcept;
 };
 
-/// Huge pages for arrays that are read in random order: they save misses of the address cache.
+/// Huge pages for arrays that are read in random order. They reduce misses of the TLB.
 struct HugePages {
   static constexpr std::size_t kLarge_bytes = std::size_t{2} << 20;
   /// @throws std::bad_alloc

@@ -1,4 +1,4 @@
-/// Functions of this program in processes of their own, each with messages to this one.
+/// Runs functions of this program in processes of their own, which send messages to this process.
 ///
 ///     void run_one() {
 ///       ProcessPool pool;
@@ -41,11 +41,12 @@ class ProcessPool {
   struct Event {
     int process = 0;
     std::string message = {};
-    std::optional<Exit> exit = std::nullopt;  ///< its last event: it has ended and is reaped
+    std::optional<Exit> exit = std::nullopt;  ///< set in the last event: the process has ended
   };
   /// The main function of a process; it returns the exit code.
   using Body = std::function<int(const Messages& parent)>;
 
+  /// Starts a process.
   /// @return its number, counted from 0; numbers are not used again
   /// @throws std::system_error
   int start(const Body& body, int parent_death_signal = SIGKILL);

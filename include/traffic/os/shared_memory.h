@@ -16,7 +16,7 @@
 namespace traffic::os {
 
 enum class Allocation {
-  kAtOnce,  ///< lack of memory shows at once and not as a signal later
+  kAtOnce,  ///< reserves all pages now; too little memory is an error now, not a signal later
   kSparse,  ///< only touched pages cost memory
 };
 
@@ -26,14 +26,14 @@ enum class Allocation {
 Descriptor create_memory_file(const std::string& name, std::size_t size_bytes,
                               Allocation allocation);
 /// The memory that another process of this user holds open as its descriptor fd.
-/// @throws std::system_error with the path; ENXIO if there is something else than memory of that
-/// name, as in another pid namespace
+/// @throws std::system_error with the path; ENXIO if the descriptor is not memory of that name, for
+/// example because the pid is that of another pid namespace
 Descriptor open_memory_file_of(pid_t pid, int fd, const std::string& name);
 
 enum class Access {
   kReadOnly,
   kReadWrite,
-  kReadWriteTouched,  ///< as if every page had been touched: no faults later
+  kReadWriteTouched,  ///< maps every page now, so that later accesses cause no page faults
 };
 
 /// Owns a mapping of a part of a memory file; empty when default-constructed or moved from.

@@ -1,11 +1,12 @@
-/// The experience of a rank, for off-policy learners: a ring of segments, the newest one last.
+/// The experience of a rank, for off-policy learners: a ring of segments, the newest one last. Each
+/// of its streams is the sequence of the steps of one agent.
 ///
 ///     Replay make_replay() {
 ///       const SegmentShape segment{.steps = 64, .streams = 192, .obs_dim = 61};
 ///       return Replay({.capacity = 400'000, .segment = segment});
 ///     }
 ///
-///     /// @param step of all streams
+///     /// @param step one step of all streams
 ///     void push_and_draw(Replay& replay, const Step& step, Rng& rng, const Transitions& batch) {
 ///       replay.push(step);
 ///       if (replay.num_drawable(3) >= 512) replay.draw({.n_step = 3, .gamma = 0.97}, rng, batch);
@@ -24,7 +25,8 @@
 namespace traffic::replay {
 
 struct ReplayOptions {
-  std::int64_t capacity = 100'000;  ///< transitions; rounded up to whole segments, at least two
+  std::int64_t capacity = 100'000;  ///< number of transitions, rounded up to whole segments; at
+                                    ///< least two segments
   SegmentShape segment;
 
   [[nodiscard]] std::int64_t max_segments() const;
@@ -33,18 +35,18 @@ struct ReplayOptions {
 
 /// How transitions are computed from steps.
 struct Returns {
-  std::int64_t n_step = 1;  ///< fewer than the steps of a segment
-  double gamma = 0.99;
+  std::int64_t n_step = 1;  ///< number of steps of a transition, below the steps of a segment
+  double gamma = 0.99;      ///< discount per step
 };
 
-/// Memory of the caller for drawn transitions, one row each.
+/// Memory of the caller for `count` drawn transitions, one row each.
 struct Transitions {
   std::span<float> obs;             ///< [count, obs_dim]
   std::span<std::int64_t> actions;  ///< [count]
   std::span<float> action_vectors;  ///< [count, action_dim]
   std::span<float> returns;         ///< [count] rewards up to the next observation, discounted
-  std::span<float> discounts;  ///< [count] factor of the next value: gamma^n, or 0 after an end
-  std::span<float> next_obs;   ///< [count, obs_dim]; of another episode where the discount is 0
+  std::span<float> discounts;  ///< [count] factor of the next value: gamma^n; 0 after a final step
+  std::span<float> next_obs;   ///< [count, obs_dim]; meaningless where the discount is 0
 };
 
 /// Not thread-safe.
@@ -53,6 +55,7 @@ class Replay {
   explicit Replay(const ReplayOptions& options);
 
   [[nodiscard]] const ReplayOptions& options() const { return options_; }
+  /// Appends one step of all streams. The oldest segment is discarded if the ring is full.
   void push(const Step& step);
   /// Number of kept steps, times the number of streams.
   [[nodiscard]] std::int64_t size() const { return num_steps_ * options_.segment.streams; }
@@ -63,7 +66,7 @@ class Replay {
 
   /// Draws transitions with replacement and equal probability. A transition can be drawn if its n
   /// steps, or its steps up to the end of the episode, are known.
-  /// @param out as many transitions as out.actions has room for
+  /// @param out gets as many transitions as out.actions has entries
   /// @throws Error if none can be drawn, or sizes differ
   void draw(const Returns& returns, Rng& rng, const Transitions& out) const;
 
@@ -71,10 +74,11 @@ class Replay {
   /// All segments, oldest first. All but the last are full and do not change while the caller holds
   /// them; the last one is a copy.
   [[nodiscard]] Segments segments() const;
-  /// Replaces all segments. Keeps the newest if there are too many. Only the last may have room.
-  /// @throws Error if a segment has another shape, or has room although it is not the last
+  /// Replaces all segments. Keeps the newest ones if there are too many.
+  /// @throws Error if a segment has another shape, or if one other than the last is not full
   void restore(const Segments& segments);
-  /// Marks a gap: the next step does not continue the last one.
+  /// Marks a gap: the next step that is pushed does not continue the last one. Discards the newest
+  /// segment unless it is full.
   void begin_anew();
 
  private:
@@ -96,7 +100,7 @@ class Replay {
   std::deque<std::shared_ptr<Segment>> segments_;
   std::int64_t num_steps_ = 0;
   std::int64_t num_forgotten_ = 0;
-  bool continues_ = false;  ///< the next step continues the last one
+  bool continues_ = false;  ///< whether the next step continues the last one
 };
 
 }  // namespace traffic::replay

@@ -1,6 +1,6 @@
 /// Consecutive steps of all streams of a rank: the unit in which a replay is kept and saved.
 ///
-/// Its bytes (little-endian), which a checkpoint keeps in a part file:
+/// A checkpoint stores a segment in a file beside it, with this content (little-endian):
 ///
 ///   "TRAFRPLY"       8 bytes
 ///   u32 version = 1, u32 continues
@@ -22,21 +22,21 @@
 namespace traffic::replay {
 
 struct SegmentShape {
-  std::int64_t steps = 64;      ///< of each stream
-  std::int64_t streams = 1;     ///< agents that act at the same time
-  std::int64_t obs_dim = 1;     ///< numbers of an observation
-  std::int64_t action_dim = 0;  ///< numbers stored of an action beside its index
+  std::int64_t steps = 64;      ///< steps of each stream
+  std::int64_t streams = 1;     ///< number of agents that act at the same time
+  std::int64_t obs_dim = 1;     ///< size of an observation
+  std::int64_t action_dim = 0;  ///< size of an action vector, stored beside the action's index
 
   bool operator==(const SegmentShape&) const = default;
   /// Bytes in memory; a file has a header in addition.
   [[nodiscard]] std::int64_t bytes() const;
 };
 
-/// How a step ends its episode.
+/// Whether and how a step ends its episode.
 enum End : std::uint8_t {
   kGoesOn = 0,
-  kTerminated = 1,  ///< nothing comes after it
-  kTruncated = 2,   ///< the episode was cut: the next state is not known
+  kTerminated = 1,  ///< the episode has ended; no reward follows
+  kTruncated = 2,   ///< the episode was cut off: the next state is not known
 };
 
 /// One step of all streams, in their order.
@@ -45,10 +45,10 @@ struct Step {
   std::span<const std::uint8_t> actions;  ///< [streams] actions by index
   std::span<const float> action_vectors;  ///< [streams, action_dim] actions as vectors
   std::span<const float> rewards;         ///< [streams]
-  std::span<const std::uint8_t> ends;     ///< [streams] End
+  std::span<const std::uint8_t> ends;     ///< [streams] each an End
 };
 
-/// Filled step by step, and constant once it is full.
+/// A segment is filled step by step and does not change once it is full.
 class Segment {
  public:
   /// @param continues whether its first step continues the last step of the preceding segment
@@ -65,7 +65,8 @@ class Segment {
   /// @throws Error if the segment is full or the step has another shape
   void push(const Step& step);
 
-  // Values of a stream's step. The step must be below filled(); this is not checked.
+  // Values of one step of one stream. The step must be below filled(); this is not checked.
+  // Pointers refer to half-precision numbers.
   [[nodiscard]] const std::uint16_t* obs(std::int64_t step, std::int64_t stream) const {
     return obs_.data() + at(step, stream) * static_cast<std::size_t>(shape_.obs_dim);
   }
@@ -87,7 +88,8 @@ class Segment {
   void prefetch_outcome(std::int64_t step, std::int64_t stream) const;
 
   [[nodiscard]] std::vector<std::byte> to_bytes() const;
-  /// @throws CheckpointError if the bytes are no segment of this shape; they may be a stranger's
+  /// Reads bytes of unknown origin.
+  /// @throws CheckpointError if the bytes are not a segment of this shape
   static Segment from_bytes(std::span<const std::byte> bytes, const SegmentShape& shape);
 
  private:

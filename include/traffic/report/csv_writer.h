@@ -1,4 +1,4 @@
-/// Rows of text and numbers for spreadsheets, e.g. episodes.csv.
+/// Writes CSV files, e.g. episodes.csv.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace traffic::report {
 
 class AppendFile;
 
-/// The first column is the step. Fields are quoted as in RFC 4180. A row that cannot be written is
-/// counted and does not throw.
+/// Appends rows to a CSV file. The first column is the step. Fields are quoted as in RFC 4180. If a
+/// row cannot be written, it is lost and counted, without an exception.
 class CsvWriter {
  public:
   using Field = std::variant<std::string, std::int64_t, double>;
 
-  /// @param columns without "step"
-  /// @param resumed_step step at which a resumed run goes on; rows of later steps are removed
-  /// @throws ResourceError if an old file cannot be shortened
+  /// @param columns names of the columns after "step"
+  /// @param resumed_step step at which a resumed run continues; rows of later steps are removed
+  /// @throws ResourceError if an existing file cannot be shortened
   CsvWriter(const std::filesystem::path& path, const std::vector<std::string>& columns,
             std::optional<std::int64_t> resumed_step = std::nullopt);
   ~CsvWriter();
@@ -29,6 +29,7 @@ class CsvWriter {
 
   /// @throws Error if there are not as many fields as columns
   void write(std::int64_t step, const std::vector<Field>& fields);
+  /// Number of lost rows.
   [[nodiscard]] std::uint64_t num_lost() const;
 
  private:

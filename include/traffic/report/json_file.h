@@ -1,4 +1,5 @@
-/// Reads the JSON files of a run that hold one object: summary.json, evaluation.json, search.json.
+/// Reads the JSON files of a run that contain one object: summary.json, evaluation.json,
+/// search.json.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +8,8 @@
 
 namespace traffic::report {
 
-/// The object in a file; nothing if there is no such file.
-/// @throws DataError naming file and line if it holds no JSON object
+/// The object in a file; nothing if the file does not exist.
+/// @throws DataError naming file and line if the file contains no JSON object
 std::optional<nlohmann::ordered_json> read_json_file(const std::filesystem::path& path);
 
 }  // namespace traffic::report

@@ -1,5 +1,6 @@
-/// Metrics over steps: metrics.jsonl for scripts, event files for TensorBoard, and Scalars, which
-/// feeds both. Training never fails because of them: lines that cannot be written are counted.
+/// Writes metrics over steps: metrics.jsonl for scripts, and event files for TensorBoard. Scalars
+/// writes to both. A training never fails because of these files: entries that cannot be written
+/// are lost and counted.
 ///
 /// A run that is resumed at step s passes s as `resumed_step`. The writers then remove the entries
 /// of later steps, which the stopped run wrote, so that no curve goes back in time.
@@ -19,26 +20,30 @@ class AppendFile;
 
 using NamedValues = std::vector<std::pair<std::string, double>>;
 
-/// One JSON object a line: {"step":100,"time":1738343109.25,"train/loss":0.5}. Values that are not
-/// finite are null.
+/// Writes one JSON object per line: {"step":100,"time":1738343109.25,"train/loss":0.5}. Values that
+/// are not finite become null.
 class MetricsWriter {
  public:
-  /// @param resumed_step lines of later steps are removed; the last one left is not written again
-  /// @throws ResourceError if an old file cannot be shortened
+  /// @param resumed_step lines of later steps are removed. If the first write() has the same
+  /// metrics
+  ///   as the last remaining line, it writes nothing: the resumed run repeated an evaluation.
+  /// @throws ResourceError if an existing file cannot be shortened
   explicit MetricsWriter(const std::filesystem::path& path,
                          std::optional<std::int64_t> resumed_step = std::nullopt);
   ~MetricsWriter();
   MetricsWriter(MetricsWriter&&) noexcept;
 
+  /// @param wall_time_s Unix time
   void write(std::int64_t step, double wall_time_s, const NamedValues& values);
+  /// Number of lost lines.
   [[nodiscard]] std::uint64_t num_lost() const;
 
  private:
   std::unique_ptr<AppendFile> file_;
-  std::string last_kept_;  ///< until the first write
+  std::string last_kept_;  ///< last line of the stopped run; empty after the first write
 };
 
-/// An event file as TensorBoard reads it; each run and each resumption has its own.
+/// Writes an event file of TensorBoard. A resumed run begins a new file.
 class EventWriter {
  public:
   explicit EventWriter(const std::filesystem::path& dir,
@@ -46,24 +51,27 @@ class EventWriter {
   ~EventWriter();
   EventWriter(EventWriter&&) noexcept;
 
+  /// @param wall_time_s Unix time
   void write(std::int64_t step, double wall_time_s, const NamedValues& values);
+  /// Number of lost entries.
   [[nodiscard]] std::uint64_t num_lost() const;
 
  private:
   std::unique_ptr<AppendFile> file_;
 };
 
-/// Collects the metrics of a step under the names that users know ("train/loss",
-/// "rollout/ep_rew_mean") and writes them everywhere at once.
+/// Collects the metrics of a step, such as "train/loss" and "rollout/ep_rew_mean", and writes them
+/// to both files at once.
 class Scalars {
  public:
-  /// @param events null: no TensorBoard
+  /// @param events null: no event file
   Scalars(MetricsWriter metrics, std::unique_ptr<EventWriter> events);
 
   /// A later value of the same name in one step replaces an earlier one.
   void set(const std::string& name, double value);
-  /// Writes the values that were set since the last call; nothing if there are none.
+  /// Writes the values that were set since the last call, if any, with the present time.
   void write(std::int64_t step);
+  /// Number of lost entries in both files.
   [[nodiscard]] std::uint64_t num_lost() const;
 
  private:

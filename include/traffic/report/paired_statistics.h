@@ -1,4 +1,4 @@
-/// Means of paired differences with their intervals.
+/// Means of samples, such as paired differences, with their confidence intervals.
 #pragma once
 
 #include <cmath>
@@ -8,16 +8,16 @@
 
 namespace traffic::report {
 
-/// Statistics of a sample: mean, standard deviation, extremes, and the half-width of the 95 %
-/// interval of the mean (Student's t; infinite for one value).
+/// Statistics of a sample. The interval of the mean is the 95 % confidence interval (Student's t).
 struct MeanInterval {
   std::int64_t count = 0;
   double mean = 0;
-  double deviation = 0;
-  double half_width = 0;
-  double least = 0;
-  double most = 0;
+  double deviation = 0;   ///< standard deviation; 0 for a single value
+  double half_width = 0;  ///< half the width of the interval; infinite for a single value
+  double least = 0;       ///< smallest value
+  double most = 0;        ///< largest value
 
+  /// Bounds of the interval.
   [[nodiscard]] double low() const { return mean - half_width; }
   [[nodiscard]] double high() const { return mean + half_width; }
   [[nodiscard]] double standard_error() const {
@@ -28,12 +28,12 @@ struct MeanInterval {
 /// @throws Error if there are no values
 MeanInterval mean_interval(std::span<const double> values);
 
-/// value - baseline, pair by pair.
+/// The differences value - baseline of each pair.
 /// @throws Error if the sizes differ
 std::vector<double> paired_differences(std::span<const double> values,
                                        std::span<const double> baselines);
 
-/// The t for which a t-distributed value lies within -t .. t with this probability.
+/// The t for which a value with Student's t-distribution lies within -t .. t with this probability.
 /// @param degrees_of_freedom at least 1
 double student_t_two_sided(double probability, std::int64_t degrees_of_freedom);
 

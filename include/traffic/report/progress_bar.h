@@ -1,4 +1,4 @@
-/// Shows how far a long task has come, for the person who waits for it.
+/// Shows the progress of a long task.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,18 @@ namespace traffic::report {
 
 struct ProgressOptions {
   std::string label;              ///< e.g. "phase 1"
-  std::int64_t total_steps = 0;   ///< 0: not known
-  std::int64_t first_step = 0;    ///< step at which a resumed run goes on
-  std::string unit = "samples";   ///< what update() counts
-  std::string mode = "auto";      ///< on: the bar, off: log lines, auto: the bar on a terminal
+  std::int64_t total_steps = 0;   ///< number of steps of the task; 0: not known
+  std::int64_t first_step = 0;    ///< step at which a resumed run continues
+  std::string unit = "samples";   ///< unit of the items that update() counts
+  std::string mode = "auto";      ///< on: a bar; off: log lines; auto: a bar if stderr is a
+                                  ///< terminal, else log lines
   double line_interval_s = 10.0;  ///< shortest time between two log lines
 };
 
-/// Writes a log line (info) when the task has advanced by 5 % since the last line, or after a
-/// minute, and at the last step. On a terminal the lines go to the log files only, and the terminal
-/// shows one line that is redrawn at most ten times a second. For one thread.
+/// Writes a log line of level info when the task has advanced by 5 % since the last line, when a
+/// minute has passed, and at the last step. In the mode of the bar these lines go to the log files
+/// only, and the terminal shows a single line that is redrawn at most ten times a second. Not
+/// thread-safe.
 class ProgressBar {
  public:
   explicit ProgressBar(ProgressOptions options);
@@ -31,9 +33,9 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// @param step steps done, of total_steps
-  /// @param items processed since the last call, in `unit`
-  /// @param values shown behind the throughput, e.g. {{"loss", 0.5}}
+  /// @param step number of steps done, of total_steps
+  /// @param items number of items processed since the last call
+  /// @param values shown after the throughput, e.g. {{"loss", 0.5}}
   void update(std::int64_t step, std::int64_t items,
               const std::vector<std::pair<std::string, double>>& values);
   /// The text that update() showed last: "phase 1: 50 % (5/10), 512 samples/s, loss 0.5, 3 min 05 s

@@ -1,5 +1,5 @@
-/// replay.html: a page that plays recorded traffic on its network, several controllers side by
-/// side.
+/// Makes replay.html: a page that plays recorded traffic on its network, under several controllers
+/// side by side.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,12 +7,13 @@
 
 namespace traffic::report {
 
-/// The page, which needs no other file.
-/// @param replay the network, and the vehicles under each controller: see
-/// docs/reference/run-folder.md
+/// The HTML of the page, which needs no other file.
+/// @param replay the network, and the vehicles under each controller, in the format that
+///   docs/reference/run-folder.md describes
 std::string replay_page(const nlohmann::ordered_json& replay);
 
-/// The name of a controller for people: "none", or for a checkpoint the name of its file, "phase3".
+/// The name of a controller for display: that of a script, such as "none", or for a checkpoint the
+/// name of its file, such as "phase3".
 std::string controller_label(const std::string& name);
 
 }  // namespace traffic::report

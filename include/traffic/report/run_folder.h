@@ -8,14 +8,14 @@
 
 namespace traffic::report {
 
-/// Paths only; making one touches no disk.
+/// The paths in the folder of a run. Constructing it does not access the disk.
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path root) : root_(std::move(root)) {}
 
   [[nodiscard]] const std::filesystem::path& root() const { return root_; }
   [[nodiscard]] std::filesystem::path config() const { return root_ / "config.toml"; }
-  /// The configuration of the training, where it found some values by itself.
+  /// The configuration with which the training ran, if the program determined some of its values.
   [[nodiscard]] std::filesystem::path resolved() const { return root_ / "resolved.toml"; }
   [[nodiscard]] std::filesystem::path search() const { return root_ / "search.json"; }
   [[nodiscard]] std::filesystem::path environment() const { return root_ / "environment.json"; }
@@ -35,7 +35,7 @@ class RunFolder {
   std::filesystem::path root_;
 };
 
-/// Facts about the program and the machine that this module cannot find by itself.
+/// Facts about the program and the machine that this module cannot determine.
 struct Environment {
   std::string program;
   std::string version;
@@ -44,10 +44,11 @@ struct Environment {
   std::vector<std::string> command_line;
   int world_size = 1;
   std::vector<std::pair<std::string, std::string>> libraries;  ///< name, version
-  std::vector<std::string> gpus;
+  std::vector<std::string> gpus;                               ///< names of the models
 };
 
-/// Writes environment.json: these facts, and host, operating system, CPU model, CPUs, memory, time.
+/// Writes environment.json with these facts, the host, operating system, CPU model, number of CPUs,
+/// memory and time.
 /// @throws ResourceError
 void write_environment(const RunFolder& folder, const Environment& environment);
 

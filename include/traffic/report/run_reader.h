@@ -1,5 +1,5 @@
-/// Reads the folder of a run, for programs that show, compare or wait for runs. It never writes,
-/// and may be used while the run goes on.
+/// Reads the folder of a run, for programs that show, compare or wait for runs. It never writes to
+/// the folder, and may be used while the run is in progress.
 #pragma once
 
 #include <filesystem>
@@ -20,10 +20,10 @@ enum class RunStatus {
   kDone,
   kStopped,  ///< stopped by request; the same command continues the run
   kFailed,
-  kDead,  ///< killed or lost: no process holds the lock, and there is no summary of its end
+  kDead,  ///< killed or lost: no process holds the lock, and the run wrote no summary
 };
 
-/// "running", "done", "stopped", "failed", "dead"
+/// "running", "done", "stopped", "failed" or "dead"
 std::string_view to_string(RunStatus status);
 
 class RunReader {
@@ -32,29 +32,29 @@ class RunReader {
   explicit RunReader(const std::filesystem::path& dir);
 
   [[nodiscard]] const RunFolder& folder() const { return folder_; }
-  /// The trainings of a run of several that have begun, each with a folder of its own below this
-  /// one, by name; empty for a run of one.
+  /// The parts of this run: if it consists of several trainings, each one that has begun has a
+  /// folder below this one. They are sorted by name. Empty if the run is a single training.
   [[nodiscard]] std::vector<RunReader> parts() const;
 
-  /// summary.json; nothing while a run has not ended yet.
+  /// summary.json; nothing if the run has not ended yet.
   /// @throws DataError naming file and line if it is damaged
   [[nodiscard]] std::optional<nlohmann::ordered_json> summary() const;
-  /// evaluation.json; nothing without one. @throws DataError as summary()
+  /// evaluation.json; nothing if there is none. @throws DataError as summary()
   [[nodiscard]] std::optional<nlohmann::ordered_json> evaluation() const;
-  /// search.json; nothing without one. @throws DataError as summary()
+  /// search.json; nothing if there is none. @throws DataError as summary()
   [[nodiscard]] std::optional<nlohmann::ordered_json> search() const;
   /// metrics.jsonl, read anew at each call. @throws ResourceError
   [[nodiscard]] Metrics metrics() const { return read_metrics(folder_.metrics()); }
   /// episodes.csv, read anew at each call. @throws ResourceError
   [[nodiscard]] Episodes episodes() const { return read_episodes(folder_.episodes()); }
 
-  /// The process that writes to this run, or to the run that this is a part of. A process of
-  /// another machine counts as running, because this machine cannot see it. The lock is not
-  /// touched.
+  /// The process that writes to this run, or to the run that contains this part; nothing if there
+  /// is none. A process of another machine counts as running, because this machine cannot see it.
+  /// Does not take the lock.
   [[nodiscard]] std::optional<LockHolder> holder() const;
   /// @throws DataError naming the file if the summary is damaged
   [[nodiscard]] RunStatus status() const;
-  /// The status in the summary, even while a process holds the folder; kDead without a summary.
+  /// The status in the summary, even while a process holds the lock; kDead without a summary.
   /// @throws DataError as status()
   [[nodiscard]] RunStatus written_status() const;
 
@@ -64,8 +64,8 @@ class RunReader {
   bool is_part_ = false;
 };
 
-/// Folders of runs below `root`, as root/NAME/TIME, that were written to last; the newest first.
-/// Empty if there is no such folder.
+/// The folders of runs root/NAME/TIME that were last written to, the newest first. Empty if `root`
+/// does not exist.
 std::vector<std::filesystem::path> newest_runs(const std::filesystem::path& root,
                                                std::size_t at_most);
 

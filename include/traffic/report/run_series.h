@@ -1,9 +1,9 @@
-/// Reads the files that a run writes line by line, metrics.jsonl and episodes.csv, also while the
-/// run goes on.
+/// Reads metrics.jsonl and episodes.csv, to which a run appends lines. They may be read while the
+/// run is in progress.
 ///
-/// The last line is incomplete if the writer was killed or is still writing: it is left out, and
-/// `ends_in_half_line` is set. Any other line that cannot be read is listed in `damaged` with file,
-/// line and reason, and the other lines are read. A file that does not exist has no rows.
+/// If the writer was killed or is still writing, the last line may be incomplete. It is then left
+/// out, and `ends_in_half_line` is set. `damaged` lists any other line that cannot be read, with
+/// file, line and reason. A file that does not exist has no rows.
 #pragma once
 
 #include <cstdint>
@@ -32,20 +32,20 @@ struct Metrics {
   std::vector<std::string> damaged;  ///< "DIR/metrics.jsonl:3: no JSON object"
   bool ends_in_half_line = false;
 
-  /// The metric of that name over the steps that have it; empty if no step has it.
+  /// The metric with this name at all steps that have it.
   [[nodiscard]] std::vector<SeriesPoint> series(std::string_view name) const;
 };
 
 struct Episodes {
-  std::vector<std::string> columns;  ///< "step" first
-  std::vector<std::vector<std::string>> rows;
-  std::vector<std::string> damaged;  ///< "DIR/episodes.csv:3: 4 fields for 9 columns"
+  std::vector<std::string> columns;            ///< "step" first
+  std::vector<std::vector<std::string>> rows;  ///< fields in the order of `columns`
+  std::vector<std::string> damaged;            ///< "DIR/episodes.csv:3: 4 fields for 9 columns"
   bool ends_in_half_line = false;
 };
 
-/// @throws ResourceError if the file is there and cannot be read
+/// @throws ResourceError if the file exists but cannot be read
 Metrics read_metrics(const std::filesystem::path& path);
-/// @throws ResourceError if the file is there and cannot be read
+/// @throws ResourceError if the file exists but cannot be read
 Episodes read_episodes(const std::filesystem::path& path);
 
 }  // namespace traffic::report

@@ -1,4 +1,4 @@
-/// Measures how long a step takes, to estimate the time that is left.
+/// Measures the duration of steps, to estimate the remaining time.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 
 namespace traffic::report {
 
-/// The mean over the last minutes. A stall (a suspended machine, a hanging disk, a pause in a
-/// debugger) counts for at most ten times the usual duration of its steps: otherwise the estimate
-/// after a stall would be years.
+/// Mean duration of a step over the last 64 measurements, each of at least a second. A stall (a
+/// suspended machine, a hanging disk, a pause in a debugger) counts for at most ten times the
+/// median duration of a step, so that it does not spoil the estimate.
 class StepPace {
  public:
   void add(std::int64_t steps, double seconds);

@@ -1,7 +1,8 @@
 /// Turns the advantages of states into normalised advantages of the decisions made in them.
 ///
-/// Order of calls: gae -> moments_of -> (the trainer sums the moments over ranks) -> scale_of ->
-/// decision_advantages.
+/// Values and advantages are kept separately for each of C conflicts (places where streams of
+/// traffic meet), or C is 1. The calls follow in this order: gae, moments_of, a sum of the moments
+/// over all ranks, scale_of, decision_advantages.
 #pragma once
 
 #include <torch/types.h>
@@ -19,8 +20,9 @@ struct Scale {
 /// Rows of moments: count, sum, sum of squares.
 enum MomentRow : std::int64_t { kCount, kSum, kSquares, kNumMomentRows };
 
-/// Moments for each conflict; moments of several ranks or batches may be added.
-/// @param x any shape whose last dimension is C; with conflicts = 1 any shape
+/// Moments for each conflict. The moments of several ranks or batches may be added.
+/// @param x values; the last dimension is C, or any shape with conflicts = 1
+/// @param conflicts C
 /// @param mask shape of x, bool: entries that count; undefined: all entries count
 /// @return [3, C] float64 on the CPU
 torch::Tensor moments_of(const torch::Tensor& x, std::int64_t conflicts,
@@ -31,12 +33,12 @@ torch::Tensor moments_of(const torch::Tensor& x, std::int64_t conflicts,
 /// @throws ShapeError if moments is not [3, C] float64
 Scale scale_of(const torch::Tensor& moments);
 
-/// The decisions made in S states of C conflicts.
+/// The D decisions made in S states of C conflicts.
 struct DecisionAdvantageInputs {
   torch::Tensor advantages;  ///< [S, C] float, the result of gae
   torch::Tensor state;       ///< [D] int64: the state each decision was made in
-  torch::Tensor conflict =
-      {};  ///< [D] int64: the conflict of the decision's CV; undefined: 0 (C = 1)
+  /// [D] int64: the conflict of the vehicle that the decision commands; undefined: 0 (C = 1).
+  torch::Tensor conflict = {};
   torch::Tensor own_cost = {};  ///< [D] float, in the reward's units: cost of this decision itself,
                                 ///< apart from its effect on traffic; undefined: no cost
 };

@@ -1,9 +1,9 @@
-/// The baseline: mean growth of the score in uncontrolled runs, by time of the episode.
+/// The baseline: how a score grows during an episode without control, averaged over episodes.
 ///
-/// The reward is the growth of the score's numerator minus the growth of uncontrolled runs of the
-/// same scenario over the same time. The baseline is measured once per scenario and demand, in bins
-/// finer than a control step, so one measurement serves every control period. The caller stores it
-/// between runs; BaselineSums contains only numbers.
+/// The reward of a control step is the growth of the score's numerator (scene/score.h) minus the
+/// growth in uncontrolled runs of the same scenario over the same time. The baseline is measured
+/// once per scenario and demand. Its time bins are shorter than a control step, so one measurement
+/// serves every control period. BaselineSums contains only numbers, so callers can save it.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace traffic::rl {
 
-/// Growth summed over uncontrolled episodes of equal length. Ranks add theirs field by field.
+/// Growth summed over uncontrolled episodes of equal length. The sums of ranks may be added.
 struct BaselineSums {
   double bin_s = 1.0;               ///< length of a bin in seconds
   std::int64_t conflicts = 1;       ///< C
   std::int64_t episodes = 0;        ///< number of episodes added
   std::vector<double> growth = {};  ///< [bins, C] growth within the bin, summed over episodes
 
-  /// Adds one episode. @param of_bins [bins, C]
+  /// Adds one episode. @param of_bins [bins, C] growth within each bin
   /// @throws DataError if its size is no multiple of C or differs from that of the first episode
   void add_episode(std::span<const double> of_bins);
   /// Adds the sums of another measurement; either may be empty.

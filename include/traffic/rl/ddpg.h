@@ -19,11 +19,13 @@ torch::Tensor gumbel_straight_through(const torch::Tensor& logits, const torch::
 /// Squared error of the critic: sum of (q - target)^2 / denominator.
 /// @param q [B], differentiated
 /// @param targets [B]
+/// @param denominator number of transitions on all ranks
 torch::Tensor ddpg_critic_loss(const torch::Tensor& q, const torch::Tensor& targets,
                                double denominator);
 
 /// Loss that raises the critic's value of the actor's actions: -sum of q / denominator.
 /// @param q [B], differentiable in the actions
+/// @param denominator number of transitions on all ranks
 torch::Tensor ddpg_actor_loss(const torch::Tensor& q, double denominator);
 
 }  // namespace traffic::rl

@@ -1,5 +1,5 @@
-/// Soft actor-critic with discrete actions. Expectations over actions are exact sums; only the
-/// batch is sampled.
+/// Soft actor-critic with discrete actions. The expectation over the actions is an exact sum, not
+/// an estimate from sampled actions.
 ///
 /// Source: Christodoulou 2019, arXiv:1910.07207, after Haarnoja et al. 2018, arXiv:1812.05905.
 #pragma once
@@ -8,24 +8,28 @@
 
 namespace traffic::rl {
 
-/// Action values of two critics. The smaller one is used, because each critic overestimates.
+/// Action values of two critics. The losses use the smaller value of each action, because a single
+/// critic overestimates.
 struct TwinQ {
   torch::Tensor first;   ///< [B, actions]
   torch::Tensor second;  ///< [B, actions]
 };
 
-/// sum_a pi(a) (min Q(a) - alpha log pi(a)), without gradient.
-/// @param logits [B, actions] of the policy
+/// Values of states: sum_a pi(a) (min Q(a) - alpha log pi(a)), without gradient.
+/// @param logits [B, actions] of the policy pi
+/// @param alpha temperature: weight of the entropy
 /// @return [B]
 /// @throws ShapeError
 torch::Tensor soft_values(const torch::Tensor& logits, const TwinQ& q, double alpha);
 
 struct SacActorLoss {
   torch::Tensor loss;         ///< scalar, differentiable in the logits
-  torch::Tensor entropy_sum;  ///< scalar, nats, without gradient
+  torch::Tensor entropy_sum;  ///< scalar: entropy summed over the batch, nats, without gradient
 };
-/// sum over the batch of sum_a pi(a) (alpha log pi(a) - min Q(a)), divided by the denominator.
-/// @param q is not differentiated
+/// Sum over the batch of sum_a pi(a) (alpha log pi(a) - min Q(a)), divided by the denominator.
+/// @param logits [B, actions] of the policy pi
+/// @param q not differentiated
+/// @param denominator number of transitions on all ranks
 SacActorLoss sac_actor_loss(const torch::Tensor& logits, const TwinQ& q, double alpha,
                             double denominator);
 

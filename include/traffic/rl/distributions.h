@@ -1,8 +1,8 @@
-/// Distributions of the commands of the chosen CVs, and the distance between two policies.
+/// Distributions of the commands of vehicles, and the distance between two policies.
 ///
-/// One batch holds D decisions, each with its own distribution. A draw takes its random numbers as
-/// a tensor of uniforms, so that only the caller's random stream determines it. log_prob and
-/// entropy carry gradients; types are float32 and float64.
+/// One batch holds D decisions, each with its own distribution. To draw samples, the caller passes
+/// uniform random numbers as a tensor, so the caller's random stream alone determines the samples.
+/// log_prob() and entropy() are differentiable; types are float32 and float64.
 #pragma once
 
 #include <torch/types.h>
@@ -11,7 +11,7 @@
 
 namespace traffic::rl {
 
-/// A choice among A actions: the longitudinal head or the lane head.
+/// A choice among A actions, such as the longitudinal commands or the lane changes.
 class Categorical {
  public:
   /// @param logits [D, A]
@@ -21,7 +21,7 @@ class Categorical {
   /// @param uniforms [D, A] in [0, 1), of the logits' type
   /// @return [D] int64
   [[nodiscard]] torch::Tensor sample(const torch::Tensor& uniforms) const;
-  [[nodiscard]] torch::Tensor greedy() const;                                ///< [D] int64
+  [[nodiscard]] torch::Tensor greedy() const;  ///< [D] int64: the most probable actions
   [[nodiscard]] torch::Tensor log_prob(const torch::Tensor& actions) const;  ///< [D]
   [[nodiscard]] torch::Tensor entropy() const;                               ///< [D] nats
   [[nodiscard]] torch::Tensor log_probs() const;                             ///< [D, A]
@@ -30,9 +30,9 @@ class Categorical {
   torch::Tensor logits_;
 };
 
-/// The actions of D decisions; each refers to one of M rows.
+/// The actions of D decisions; each decision refers to one of the M rows of a tensor of logits.
 struct TakenActions {
-  torch::Tensor row;     ///< [D] int64 into [0, M)
+  torch::Tensor row;     ///< [D] int64: row of the decision, in [0, M)
   torch::Tensor action;  ///< [D] int64
 };
 
@@ -54,27 +54,27 @@ struct ActionBounds {
   double low = 0.0;
   double high = 1.0;
 
-  /// Maps a raw sample z to low .. high through tanh(z).
+  /// Maps a raw sample z through tanh(z) to the range low .. high.
   [[nodiscard]] double squash(double z) const {
     return low + (high - low) * 0.5 * (1.0 + std::tanh(z));
   }
 };
 
-/// A diagonal Gaussian whose sample z is squashed into bounds: a target speed or an acceleration.
-/// The experience stores the raw sample z.
+/// A diagonal Gaussian whose raw sample z is mapped into bounds: a target speed or an acceleration.
+/// The experience stores z.
 class BoundedGaussian {
  public:
-  /// @param mean [D, A] of z
-  /// @param log_std of z, [D, A] or a shape that broadcasts to it
+  /// @param mean [D, A] means of z
+  /// @param log_std logarithms of the deviations of z, [D, A] or a shape that broadcasts to it
   BoundedGaussian(torch::Tensor mean, const torch::Tensor& log_std, ActionBounds bounds);
 
   /// @param uniforms [D, A] in [0, 1), of the mean's type
   /// @return raw samples z, [D, A]
   [[nodiscard]] torch::Tensor sample(const torch::Tensor& uniforms) const;
   [[nodiscard]] torch::Tensor greedy() const;  ///< z = mean, [D, A]
-  /// Log density of the squashed action, summed over A, [D].
+  /// Logarithm of the density of the mapped action, summed over A, [D].
   [[nodiscard]] torch::Tensor log_prob(const torch::Tensor& raw) const;
-  /// Entropy of z before squashing, summed over A, [D], in nats; after tanh there is no closed
+  /// Entropy of z, summed over A, [D], in nats. The entropy of the mapped action has no closed
   /// form.
   [[nodiscard]] torch::Tensor entropy() const;
 

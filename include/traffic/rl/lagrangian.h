@@ -1,4 +1,5 @@
-/// The constraint of phase 3: a multiplier on the cost that rises until the cost limit is met.
+/// The constraint of phase 3, which limits the safety cost of a policy: a multiplier on the cost
+/// rises until the policy meets the limit.
 #pragma once
 
 #include <torch/types.h>
@@ -7,16 +8,17 @@
 
 namespace traffic::rl {
 
-/// The Lagrange multiplier. It is the same on all ranks when all pass the mean cost over all ranks'
-/// episodes. value() is its whole state. Source: Ray et al. 2019, "Benchmarking safe exploration".
+/// The Lagrange multiplier. All ranks must update it with the same cost, the mean over the episodes
+/// of all ranks. value() is its whole state. Source: Ray et al. 2019, "Benchmarking safe
+/// exploration".
 class LagrangeMultiplier {
  public:
   /// @throws ConfigError if a parameter is out of range
   explicit LagrangeMultiplier(const ConstraintParameters& parameters);
 
   [[nodiscard]] double value() const { return value_; }
-  /// Whether the multiplier is at its upper bound: even that did not make the policy meet the
-  /// limit.
+  /// Whether the multiplier is at its upper bound, which means that no multiplier in range made the
+  /// policy meet the limit.
   [[nodiscard]] bool is_at_max() const { return value_ >= parameters_.lagrange_max; }
 
   /// One step of gradient ascent: raises the multiplier while the cost is over the limit and lowers
@@ -32,10 +34,10 @@ class LagrangeMultiplier {
   double value_;
 };
 
-/// (A_r - lambda * A_c) / (1 + lambda): the advantages that the policy of phase 3 maximises. The
-/// division keeps the step size independent of the multiplier (as in OmniSafe); the direction stays
-/// that of A_r - lambda * A_c. Both inputs come from gae and have equal shapes. Normalise reward
-/// and cost first; otherwise lambda also contains the ratio of their units.
+/// The advantages that the policy of phase 3 maximises: (A_r - lambda * A_c) / (1 + lambda), where
+/// A_r are advantages of the reward and A_c of the cost, of equal shapes. The division keeps the
+/// step size independent of lambda (as in OmniSafe). Normalise both advantages first; otherwise
+/// lambda depends on the ratio of their units.
 /// @throws ShapeError if shapes, types or devices disagree
 torch::Tensor constrained_advantages(const torch::Tensor& reward_advantages,
                                      const torch::Tensor& cost_advantages, double lambda);

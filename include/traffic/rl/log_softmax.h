@@ -1,5 +1,5 @@
-/// Log-probabilities of a single decision without the torch dispatcher: for a few actions,
-/// launching an operation takes longer than its arithmetic.
+/// Log-probabilities of a single decision, without torch: for a few actions, calling a torch
+/// operation takes longer than the arithmetic.
 #pragma once
 
 #include <algorithm>

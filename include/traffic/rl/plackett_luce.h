@@ -14,15 +14,15 @@ namespace traffic::rl {
 /// candidates with probability proportional to exp(score). In a state with fewer than K candidates,
 /// all are picked in a random order.
 ///
-/// Picks are [B, K] int64: positions within the state's own candidates, first pick first, -1 where
-/// there is none. Such positions remain valid in a minibatch.
+/// Picks are a tensor [B, K] int64, with the first pick first and -1 where there is no pick. A pick
+/// is a position among the candidates of its own state, so picks remain valid in a minibatch.
 ///
-/// Where all candidates are picked, only their order is random, and nothing depends on it: leave
-/// those states out of the policy loss.
+/// If a state's candidates are all picked, only their order is random, and nothing depends on the
+/// order. Leave such states out of the policy loss.
 ///
-/// log_prob and entropy carry first derivatives with respect to the scores; types are float32 and
-/// float64.
-/// Source: Kool et al. 2019, arXiv:1903.06059 (Gumbel top-k draws from this distribution).
+/// log_prob() and entropy() are differentiable once with respect to the scores; types are float32
+/// and float64. Source: Kool et al. 2019, arXiv:1903.06059 (Gumbel top-k draws from this
+/// distribution).
 class PlackettLuce {
  public:
   /// @param scores [M], on the device of the segments

@@ -14,8 +14,9 @@
 
 namespace traffic::rl {
 
-/// Terms with a ratio that is clipped individually: decisions of CVs, or selections in states.
-/// log_prob undefined: there are no terms of this kind.
+/// Terms of the policy loss, each with its own clipped ratio: either the commands of vehicles
+/// (decisions), or the choice of vehicles in a state (selections). If log_prob is undefined, there
+/// are no terms of this kind.
 struct PolicyTerms {
   torch::Tensor log_prob;      ///< [D] of the current policy, with gradient
   torch::Tensor old_log_prob;  ///< [D] of the policy that collected the rollout
@@ -25,7 +26,8 @@ struct PolicyTerms {
                             ///< read. Undefined: all entries count
 };
 
-/// One value per state, or C values with credit per conflict, in standardised units.
+/// One value per state, or one for each of C conflicts, in standardised units
+/// (running_mean_std.h).
 struct ValueTerms {
   torch::Tensor values;      ///< [S] or [S, C] of the current value function, with gradient
   torch::Tensor old_values;  ///< shape of values: values of the policy that collected the rollout
@@ -41,8 +43,8 @@ struct PpoLossInputs {
   ValueTerms values;
 };
 
-/// Denominators of the sums: numbers of terms over all ranks, known before backward (the trainer
-/// reduces those of all minibatches of an epoch at once).
+/// Denominators of the sums: numbers of terms over all ranks. They must be known before the
+/// backward pass; the trainer sums those of all minibatches of an epoch over the ranks at once.
 struct PpoDenominators {
   double decisions = 1.0;  ///< counted decisions; for policy loss and entropy
   double values = 1.0;     ///< counted value terms
@@ -83,16 +85,16 @@ struct PpoLoss {
                        ///< call ppo_statistics()
 };
 
-/// Policy loss - ent_coef * entropy + vf_coef * value loss.
-/// The policy loss of a term is max(-A r, -A clip(r, 1 - clip_range, 1 + clip_range)).
+/// Computes policy loss - ent_coef * entropy + vf_coef * value loss. The policy loss of a term is
+/// max(-A r, -A clip(r, 1 - clip_range, 1 + clip_range)), where A is the advantage and r the ratio
+/// of the new to the old probability.
 /// @throws ShapeError if shapes, types or devices disagree
 /// Source: Schulman et al. 2017, arXiv:1707.06347.
 PpoLoss ppo_loss(const PpoLossInputs& in, const PpoDenominators& denominators,
                  const PpoCoefficients& coefficients);
 
-/// Sum over the terms of max((v - R)^2, (v_old + clip(v - v_old, -range, range) - R)^2), a scalar
-/// with gradient. With vf_clip_range 0 it is the sum of (v - R)^2, which is used to fit the value
-/// before the first policy update.
+/// Sum over the terms of max((v - R)^2, (v_old + clip(v - v_old, -c, c) - R)^2), a scalar with
+/// gradient, where R is the return and c is vf_clip_range. With c = 0 it is the sum of (v - R)^2.
 torch::Tensor value_loss_sum(const ValueTerms& in, double vf_clip_range);
 
 }  // namespace traffic::rl

@@ -1,4 +1,5 @@
-/// Q-learning from one-step or n-step transitions: targets and losses.
+/// Q-learning from one-step or n-step transitions: targets and losses. B is the number of
+/// transitions or states of a batch.
 #pragma once
 
 #include <torch/types.h>
@@ -9,19 +10,20 @@ namespace traffic::rl {
 
 /// Rewards and discounts of a batch of transitions up to their next observation.
 struct NStepReturns {
-  torch::Tensor returns;  ///< [B] float: sum of gamma^k r_k
-  torch::Tensor
-      discounts;  ///< [B] float: gamma^n, the factor of the next value; 0 after a terminal step
+  torch::Tensor returns;    ///< [B] float: sum of gamma^k r_k
+  torch::Tensor discounts;  ///< [B] float: gamma^n, the factor of the next value; 0 after a
+                            ///< terminal step
 };
 
-/// returns + discounts * next_values, without gradient.
+/// Targets of the values: returns + discounts * next_values, without gradient.
 /// @param next_values [B]
 /// @throws ShapeError
 /// Source: Sutton 1988, n-step returns; Mnih et al. 2016, arXiv:1602.01783, for Q-learning.
 torch::Tensor n_step_targets(const NStepReturns& steps, const torch::Tensor& next_values);
 
-/// Action values of a dueling network: V + A - mean(A).
-/// @param heads [B, 1 + actions], the value V first
+/// Action values of a dueling network: V + A - mean(A), where V is the value of the state and A are
+/// the advantages of the actions.
+/// @param heads [B, 1 + actions]: V, then A
 /// @return [B, actions]
 /// Source: Wang et al. 2016, arXiv:1511.06581, eq. 9.
 torch::Tensor dueling_q(const torch::Tensor& heads);
@@ -39,31 +41,32 @@ torch::Tensor double_q_values(const torch::Tensor& online_q, const torch::Tensor
 /// @return [B]
 torch::Tensor values_of(const torch::Tensor& q, const torch::Tensor& actions);
 
-/// N choices made together in B states.
+/// N choices made together in B states, such as the commands of several vehicles.
 struct JointChoices {
   torch::Tensor advantages;  ///< [N, actions] of a dueling network
   torch::Tensor actions;     ///< [N] int64: the chosen action
-  torch::Tensor state;       ///< [N] int64: the state of the choice
+  torch::Tensor state;       ///< [N] int64: index of the state in which the choice was made
 };
 
 /// Value of all choices of a state together: V + sum of (A - mean(A)). With one choice per state it
-/// equals dueling_q.
-/// @param values [B] of the states
+/// equals dueling_q().
+/// @param values [B] value V of each state
 /// @return [B]
 /// Source: Sunehag et al. 2018, arXiv:1706.05296, for the sum over agents.
 torch::Tensor joint_q(const torch::Tensor& values, const JointChoices& choices);
 
-/// Value of one choice per state among a number of actions that differs from state to state: V + A
+/// Value of one choice per state, if the number of actions differs from state to state. It is V + A
 /// of the chosen action - mean(A) over the state's actions.
-/// @param values [B] of the states
-/// @param advantages [M] of all actions of the states
+/// @param values [B] value V of each state
+/// @param advantages [M] advantages A of all actions of all states, state by state
+/// @param states which rows of `advantages` belong to each state
 /// @param rows [B] int64: the row of the chosen action in `advantages`
 /// @return [B]
 torch::Tensor segment_q(const torch::Tensor& values, const torch::Tensor& advantages,
                         const Segments& states, const torch::Tensor& rows);
 
 /// Huber loss (threshold 1).
-/// @param values [B] of the actions taken, differentiated
+/// @param values [B] values of the actions taken, differentiated
 /// @param targets [B]
 /// @param denominator number of transitions on all ranks, by which the sum is divided
 /// @return scalar

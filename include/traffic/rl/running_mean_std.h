@@ -9,10 +9,11 @@
 
 namespace traffic::rl {
 
-/// Running mean and standard deviation for each of C conflicts. It is the same on all ranks if
-/// update() gets moments that were summed over ranks. The value head works in standardised units;
-/// rewards and advantages keep their own units: restore() values before gae, standardise() its
-/// targets. Source: Chan et al. 1979 (merging of two samples' moments).
+/// Running mean and standard deviation for each of C conflicts (C may be 1). They are the same on
+/// all ranks if update() gets moments that were summed over ranks. The value network predicts
+/// standardised returns, while rewards and advantages keep their own units. Callers therefore call
+/// restore() on values before gae(), and standardise() on the targets of the value network. Source:
+/// Chan et al. 1979 (merging of two samples' moments).
 class RunningMeanStd {
  public:
   explicit RunningMeanStd(std::int64_t conflicts);
@@ -21,14 +22,16 @@ class RunningMeanStd {
   /// @throws ShapeError if it has another shape or type
   void update(const torch::Tensor& moments);
 
-  /// Mean 0 and deviation 1 before the first update; deviation 1 where the data do not vary.
+  /// The present mean and deviation. Before the first update they are 0 and 1; the deviation is 1
+  /// also where the data do not vary.
   [[nodiscard]] Scale scale() const;
-  /// (x - mean) / deviation, in the type of x. The last dimension of x is C; with C = 1 any shape.
+  /// (x - mean) / deviation, in the type of x.
+  /// @param x the last dimension is C, or any shape with C = 1
   [[nodiscard]] torch::Tensor standardise(const torch::Tensor& x) const;
   /// The inverse of standardise().
   [[nodiscard]] torch::Tensor restore(const torch::Tensor& x) const;
 
-  /// The whole state, exactly: [3, C] float64 (count, mean, sum of squared deviations).
+  /// The whole state: [3, C] float64 with count, mean and sum of squared deviations.
   [[nodiscard]] torch::Tensor state() const { return state_.clone(); }
   /// @throws ShapeError unless state is [3, C] float64 for the same C, with finite values and with
   ///   counts and sums of squares that are not negative

@@ -1,12 +1,12 @@
-/// How the entropy coefficient changes during training.
+/// Changes a parameter, such as the entropy coefficient, during training.
 #pragma once
 
 #include <cstdint>
 
 namespace traffic::rl {
 
-/// Linear from `start` at progress 0 to `end` at progress 1; constant if both are equal. It depends
-/// on progress alone, so there is no state to save.
+/// Changes linearly from `start` at progress 0 to `end` at progress 1. The value depends on the
+/// progress alone, so there is no state to save.
 struct LinearSchedule {
   double start = 0.0;
   double end = 0.0;

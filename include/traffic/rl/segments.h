@@ -1,5 +1,5 @@
-/// Rows of many states in one tensor without padding: the candidates of one state after the other,
-/// and a pointer to where each state begins.
+/// Packs rows of many states, such as their candidates, into one tensor without padding. The rows
+/// of a state follow those of the state before; an index stores where each state begins.
 #pragma once
 
 #include <torch/types.h>
@@ -8,9 +8,9 @@
 
 namespace traffic::rl {
 
-/// Rows ptr[b] .. ptr[b + 1] belong to segment b; B segments, M rows. A segment is a state or,
-/// where candidates are selected per conflict, a pair of state and conflict. Immutable; copies
-/// share storage.
+/// B segments of M rows in all: the rows ptr[b] .. ptr[b + 1] belong to segment b. A segment is a
+/// state, or a conflict in a state if candidates are selected separately for each conflict.
+/// Immutable; copies share storage.
 class Segments {
  public:
   /// @param ptr [B + 1] int64 on the CPU, starts at 0, never decreases
@@ -25,15 +25,14 @@ class Segments {
   [[nodiscard]] std::int64_t count() const { return device_ptr_.size(0) - 1; }  ///< B
   [[nodiscard]] std::int64_t rows() const { return rows_; }                     ///< M
   [[nodiscard]] torch::Device device() const { return index_.device(); }
-  [[nodiscard]] const torch::Tensor& ptr() const { return ptr_; }  ///< [B + 1] CPU
-  [[nodiscard]] const torch::Tensor& index() const {
-    return index_;
-  }                                            ///< [M] the segment of each row
-  [[nodiscard]] torch::Tensor starts() const;  ///< [B] first row
-  [[nodiscard]] torch::Tensor sizes() const;   ///< [B] rows
+  [[nodiscard]] const torch::Tensor& ptr() const { return ptr_; }  ///< [B + 1] on the CPU
+  /// [M] the segment of each row
+  [[nodiscard]] const torch::Tensor& index() const { return index_; }
+  [[nodiscard]] torch::Tensor starts() const;  ///< [B] first row of each segment
+  [[nodiscard]] torch::Tensor sizes() const;   ///< [B] number of rows of each segment
 
-  /// Sum of x [M] over each segment, [B]; 0 for an empty one. Differentiable, fixed order of
-  /// summation.
+  /// Sum of x [M] over each segment, [B]; 0 for an empty one. Differentiable. The order of
+  /// summation is fixed.
   [[nodiscard]] torch::Tensor sum(const torch::Tensor& x) const;
   /// Maximum of x [M] over each segment, but at least `least`, [B]. Without gradient.
   [[nodiscard]] torch::Tensor max(const torch::Tensor& x, double least) const;
@@ -54,13 +53,14 @@ class Segments {
 
 /// Some segments of a packed tensor, packed again.
 struct SegmentSubset {
-  Segments segments;  ///< the chosen segments, in the order of `chosen`
-  torch::Tensor
-      rows;  ///< [M'] int64 on their device: the rows of the whole tensor that were chosen
+  Segments segments;   ///< the chosen segments, in the order of `chosen`
+  torch::Tensor rows;  ///< [M'] int64 on the device of `segments`: rows of the whole tensor that
+                       ///< belong to them
 };
 
-/// The rows of a minibatch: x.index_select(0, rows) is packed according to `segments`.
-/// @param chosen [B'] int64 on the CPU, indices of segments
+/// Selects segments, e.g. for a minibatch. If x is packed by the given segments, then
+/// x.index_select(0, rows) is packed by the segments of the result.
+/// @param chosen [B'] int64 on the CPU: indices of segments
 /// @throws ShapeError if an index is out of range
 SegmentSubset select_segments(const Segments& segments, const torch::Tensor& chosen);
 

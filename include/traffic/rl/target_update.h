@@ -1,4 +1,4 @@
-/// Updates of target networks.
+/// Updates target networks: slowly changing copies of networks, used to compute targets.
 #pragma once
 
 #include <torch/types.h>
@@ -6,7 +6,8 @@
 namespace traffic::rl {
 
 /// target += tau * (online - target). With tau = 1, target becomes a bit-identical copy.
-/// @param target changed in place; same shape, type and device as online
+/// @param target changed in place
+/// @param online same shape, type and device as target
 /// @throws ShapeError
 /// Source: Lillicrap et al. 2016, arXiv:1509.02971, algorithm 1.
 void soft_update(const torch::Tensor& target, const torch::Tensor& online, double tau);

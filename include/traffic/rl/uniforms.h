@@ -1,4 +1,4 @@
-/// Uniform random numbers, from which all draws of this module are made.
+/// Uniform random numbers, from which this module draws all samples.
 #pragma once
 
 #include <span>

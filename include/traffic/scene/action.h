@@ -1,4 +1,4 @@
-/// Commands for vehicles, and how long they stay in force.
+/// Commands for connected vehicles (CVs), and how long they stay in force.
 #pragma once
 
 #include <cstdint>
@@ -12,58 +12,62 @@
 
 namespace traffic::scene {
 
-/// Longitudinal command. All but kTargetSpeed and kAcceleration are categorical.
+/// Longitudinal command. Most commands approach a target speed. Only kTargetSpeed and kAcceleration
+/// are continuous: a controller chooses their `value` from a range.
 enum class Longitudinal : std::uint8_t {
-  kNone,          ///< the vehicle drives on its own model
-  kStop,          ///< target 0
+  kNone,          ///< no command: SUMO's driver model controls the vehicle
+  kStop,          ///< target 0 m/s
   kSlow,          ///< target ControlLimits::slow_mps
-  kHold,          ///< target: the speed at which it was picked
-  kFast,          ///< target: as fast as its driver may
-  kArriveLate,    ///< reach the stop line when the conflicting green ends that is on or begins
-                  ///< within `value` s; without such a green the vehicle is free
+  kHold,          ///< target: the vehicle's speed when it got the command
+  kFast,          ///< target: the highest speed that its driver would drive here
+  kArriveLate,    ///< reach the stop line when the conflicting streams lose their green; only
+                  ///< greens that are on or begin within `value` s count. Without such a green
+                  ///< the command has no effect
   kTargetSpeed,   ///< target `value` m/s
   kAcceleration,  ///< `value` m/s2
-  kArriveGreen,   ///< reach the stop line when the vehicle's own green begins, but no slower than
-                  ///< kLeastArrivalMps; without a red light the vehicle is free
+  kArriveGreen,   ///< reach the stop line when the vehicle's own light turns green, but no slower
+                  ///< than kLeastArrivalMps. Without a red light the command has no effect
 };
-/// Slower vehicles are overtaken, and faster ones make those behind brake hard: on `arterial` the
-/// script `glide` causes 830 hard brakes per run with 3 m/s and 1,450 with 4 m/s.
+/// Minimum speed of kArriveGreen. Other drivers overtake slower vehicles. A higher minimum causes
+/// more hard braking: on the scenario `arterial` the script `glide` causes 830 hard brakes per run
+/// with 3 m/s, and 1,450 with 4 m/s.
 inline constexpr double kLeastArrivalMps = 3.0;
-/// Largest value of the enumeration; larger bytes are no command.
+/// Largest value of the enumeration; a reader refuses larger bytes.
 inline constexpr Longitudinal kLastLongitudinal = Longitudinal::kArriveGreen;
 /// Name in TOML, logs and reports: none, stop, slow, hold, fast, arrive_late, target_speed,
 /// acceleration, arrive_green.
 std::string_view name_of(Longitudinal command);
 
-/// Change to a neighbouring lane; no effect where there is none. For kLaneKeptS, or until it passes
-/// the conflict that was ahead, the vehicle tries to change and then keeps the new lane. Later
-/// commands do not shorten this.
+/// Change to a neighbouring lane; without effect if there is no such lane. The vehicle tries to
+/// change and then keeps the new lane. This lasts kLaneKeptS, or until the vehicle passes the
+/// conflict that was ahead; later commands do not shorten it.
 enum class LaneChange : std::int8_t { kRight = -1, kKeep = 0, kLeft = 1 };
-/// On `weave` the gain is 2.8 % if vehicles may change back after 3 s, 4.7 % after 15 s and 5.2 %
-/// after 30 s.
+/// Duration in seconds for which a commanded lane is kept. On the scenario `weave` the gain over no
+/// control is 2.8 % with 3 s, 4.7 % with 15 s and 5.2 % with 30 s.
 inline constexpr double kLaneKeptS = 30.0;
 
-/// A command without numbers, as vehicles.commands names it: a way to drive, or a lane change.
+/// A command without its numbers, as the key vehicles.commands names it: a longitudinal command or
+/// a lane change.
 struct CommandKind {
   Longitudinal longitudinal = Longitudinal::kNone;
   LaneChange lane_change = LaneChange::kKeep;
 
   friend bool operator==(const CommandKind&, const CommandKind&) = default;
 };
-/// "left", "right", or a name of Longitudinal.
+/// The kind with this name: "left", "right", or a name of Longitudinal.
 /// @throws ConfigError for an unknown name
 CommandKind command_kind_of(std::string_view name);
 
-/// A command for one vehicle. It begins with the next step and lasts `hold_s`. It ends earlier when
-/// another command for the vehicle replaces it, or when the vehicle passes the conflict that was
-/// ahead (kFast continues behind the conflict). An empty command releases the vehicle.
+/// A command for one vehicle. It begins with the next step and lasts `hold_s`. It ends earlier if
+/// another command for the vehicle replaces it, or if the vehicle passes the conflict that was
+/// ahead when the command was given (kFast goes on). An empty command ends the present command.
 struct Command {
   std::uint32_t vehicle_id = 0;
   Longitudinal longitudinal = Longitudinal::kNone;
   LaneChange lane_change = LaneChange::kKeep;
-  double value = 0;   ///< of kArriveLate, kTargetSpeed and kAcceleration
-  double hold_s = 0;  ///< 0: one step
-  /// Deceleration towards a target below the present speed; 0: ControlLimits::max_slowdown_mps2.
+  double value = 0;   ///< number of kArriveLate (s), kTargetSpeed (m/s) or kAcceleration (m/s2)
+  double hold_s = 0;  ///< duration of the command; 0: one step
+  /// Maximum deceleration towards a lower target; 0: ControlLimits::max_slowdown_mps2.
   double max_slowdown_mps2 = 0;
 
   [[nodiscard]] bool empty() const {
@@ -71,12 +75,12 @@ struct Command {
   }
 };
 
-/// The kind nearest to a command; kTargetSpeed counts as kSlow.
+/// The kind of a command; kTargetSpeed counts as kSlow.
 CommandKind category_of(const Command& command);
 
 struct ControlLimits {
-  double slow_mps = 3.0;           ///< target of kSlow
-  double max_slowdown_mps2 = 2.0;  ///< deceleration towards a target below the present speed
+  double slow_mps = 3.0;           ///< target speed of kSlow
+  double max_slowdown_mps2 = 2.0;  ///< maximum deceleration towards a lower target speed
   double min_accel_mps2 = -3.0;    ///< lower end of the range to which kAcceleration is clipped
   double max_accel_mps2 = 2.0;     ///< upper end of that range
 };
@@ -85,25 +89,27 @@ struct ControlLimits {
 struct ActiveCommand {
   Command command;
   double until_s = 0;           ///< simulated time of its end
-  int conflict = -1;            ///< ahead when it was given; -1: none
+  int conflict = -1;            ///< conflict ahead when it was given; -1: none
   double picked_speed_mps = 0;  ///< speed when it was given
-  bool lane_asked = false;      ///< the owner has passed the lane change on to the simulator
-  /// For kArriveLate: when the green ends for which it was given. A later green has no effect.
+  bool lane_asked = false;      ///< whether the owner has requested the lane change from SUMO
+  /// For kArriveLate: simulated time at which the green ends that the command was given for. The
+  /// command has no effect on later greens.
   double arrive_by_s = std::numeric_limits<double>::infinity();
 };
 
-/// Speed to ask for in the next step; nothing when the vehicle drives on its own model.
-/// @param allowed_mps target of kFast
+/// Speed in m/s to request for the next step; nothing if SUMO's driver model decides.
+/// @param allowed_mps target speed of kFast
 std::optional<double> next_speed(const ActiveCommand& active, const Vehicle& vehicle,
                                  const RoadState& state, const ControlLimits& limits,
                                  double allowed_mps);
 
-/// Seconds until all greens of conflicting streams have ended that are on or begin within lead_s;
-/// nothing without such a green, or if one has no end in sight.
+/// Seconds until the conflicting streams have lost their greens. Greens that are on or begin within
+/// lead_s count. Returns nothing without such a green, or if one does not end within
+/// kSignalHorizonS.
 std::optional<double> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle,
                                                double lead_s = 0);
-/// Seconds until this vehicle's lane gets green at the stop line ahead; nothing if the lane has
-/// green, if the stop line has no light, or if no green is in sight.
+/// Seconds until this vehicle's lane gets green at the stop line ahead. Returns nothing if the lane
+/// has green, if the stop line has no light, or if no green begins within kSignalHorizonS.
 std::optional<double> own_red_left_s(const RoadState& state, const Vehicle& vehicle);
 
 /// The commands in force. Keeps Vehicle::commanded and committed_until_s up to date.
@@ -111,9 +117,9 @@ class CommandBook {
  public:
   void clear() { active_.clear(); }
   /// Adds commands. Commands for vehicles that have left the road are skipped.
-  /// @throws Error for a vehicle that is no CV
+  /// @throws Error for a vehicle that is not a CV
   void add(std::span<const Command> commands, RoadState& state);
-  /// Drops commands that have ended. @return their vehicles, as far as these are still there
+  /// Removes commands that have ended. @return ids of their vehicles that have not left the road
   const std::vector<std::uint32_t>& expire(RoadState& state);
   [[nodiscard]] std::span<ActiveCommand> active() { return active_; }
 

@@ -12,12 +12,13 @@
 
 namespace traffic::scene {
 
-/// The policy decides once per control period. In between, the script decides at its own times for
-/// the vehicles for which the policy followed the advice, and for vehicles that have come since. A
-/// policy that always follows the advice therefore acts exactly as the script does alone.
+/// The policy decides once per control period and sees the script's commands as advice. Until its
+/// next decision, the script goes on deciding at its own times. It may command vehicles for which
+/// the policy followed the advice, and vehicles that have arrived since. A policy that always
+/// follows the advice therefore acts exactly as the script does alone.
 class Advisor {
  public:
-  /// @param script has to decide the same in the same state
+  /// @param script must decide the same whenever the state is the same
   /// @param control_period_s time between two decisions of the policy
   Advisor(std::unique_ptr<Controller> script, double control_period_s)
       : script_(std::move(script)), control_period_s_(control_period_s) {}
@@ -25,11 +26,11 @@ class Advisor {
   /// Called when a decision of the policy is due.
   /// @return the script's commands, valid until the next call of a member function
   std::span<const Command> advise(const RoadState& state);
-  /// Compares the policy's commands with the advice before they are carried out. Commands that
-  /// follow the advice get the duration of the script's, unless they last beyond the control
-  /// period.
+  /// Compares the policy's commands with the advice before they are carried out. A command that
+  /// follows the advice lasts until the script's next decision, unless the policy chose a duration
+  /// beyond the control period.
   void heed(std::span<Command> decided);
-  /// Called before every further step of the control period.
+  /// Called before every other step of the control period.
   /// @return the script's further commands, valid until the next call of a member function
   std::span<const Command> go_on(const RoadState& state);
 

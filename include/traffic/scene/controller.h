@@ -1,5 +1,5 @@
-/// The interface of all controllers, the scripted ones, and the rule that says which vehicles are
-/// candidates.
+/// The interface of all controllers, the function that makes scripted ones, and the rule that
+/// selects candidates: the vehicles that may get a command.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace traffic::scene {
 
-/// Commands vehicles, traffic lights or both, once per control period. Each simulation has its own.
+/// Commands vehicles, traffic lights or both, once per period_s(). Each simulation has its own
+/// controller.
 class Controller {
  public:
   virtual ~Controller() = default;
@@ -23,7 +24,7 @@ class Controller {
   Controller& operator=(const Controller&) = delete;
   /// Called at the start of every episode.
   virtual void reset(std::uint64_t seed) = 0;
-  /// Appends commands for the state as it is now.
+  /// Appends commands for vehicles.
   virtual void decide(const RoadState& state, std::vector<Command>& commands) = 0;
   /// Whether the controller sets traffic lights. If so, the owner calls decide_signals() after
   /// every decide().
@@ -35,35 +36,36 @@ class Controller {
   virtual void decide_signals(const SignalView& /*view*/,
                               std::vector<SignalCommand>& /*commands*/) {}
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Time between two calls of decide(); 0: after every step.
+  /// Simulated time between two calls of decide(); 0: decide() is called after every step.
   [[nodiscard]] virtual double period_s() const = 0;
 };
 
-/// Which vehicles may be commanded.
+/// Which connected vehicles (CVs) may be commanded.
 struct CandidateRule {
   double zone_m = 100.0;   ///< maximum distance to the next stop line
   bool lead_only = false;  ///< only the first CV of each lane
-  bool behind = false;     ///< also vehicles that have just passed a conflict, unless lead_only
-  /// Only vehicles that meet a stream whose light is green until a known time, or turns green
-  /// within lead_s. The command arrive_late does nothing for other vehicles.
+  bool behind = false;     ///< also vehicles in or after the zone of a passed conflict, unless
+                           ///< lead_only
+  /// Only vehicles that conflict with a stream whose light is green until a known time, or turns
+  /// green within lead_s. On other vehicles the command arrive_late has no effect.
   bool released_only = false;
-  double lead_s = 0;
+  double lead_s = 0;  ///< time for released_only
 };
 /// A CV that may be commanded now.
 struct Candidate {
-  std::int32_t node = 0;      ///< index of the vehicle, and of its node in the frame
-  std::int32_t conflict = 0;  ///< ahead of the vehicle, or just passed
+  std::int32_t node = 0;      ///< index into RoadState::vehicles(), and of its node in the frame
+  std::int32_t conflict = 0;  ///< the conflict ahead of the vehicle, or the one just passed
   std::int32_t approach = 0;  ///< approach of that conflict; -1: the vehicle has passed it
 };
-/// The CVs that the rule admits and that are not committed to a command, in the order of the
-/// frame's nodes.
+/// Finds the CVs that the rule admits and that are under no command, in the order of the frame's
+/// nodes.
 void find_candidates(const RoadState& state, const CandidateRule& rule,
                      std::vector<Candidate>& out);
 
-/// Values that make_controller() uses where its text gives none.
+/// Values that make_controller() uses for parameters that its text does not give.
 struct ControllerOptions {
   int top_k = 5;               ///< maximum number of vehicles under control at once
-  double period_s = 3.0;       ///< time between two decisions
+  double period_s = 3.0;       ///< simulated time between two decisions
   CandidateRule candidates{};  ///< candidates of the controller `random`
 };
 

@@ -1,9 +1,9 @@
 /// One observation of the traffic: a graph whose nodes are the vehicles, and the table of its
 /// features.
 ///
-/// All values are in physical units; normaliser.h scales them for models. The tables are the single
-/// place that defines name, unit and scale of a feature. The data format, the model and the
-/// documents read them.
+/// All values are in physical units; normaliser.h scales them for models. The tables are the only
+/// place that defines the name, unit and scale of a feature. The data format and the model read the
+/// tables.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@
 
 namespace traffic::scene {
 
-/// A feature. Models see (value - offset) / scale.
+/// Description of a feature. Models see (value - offset) / scale.
 struct FeatureSpec {
   std::string_view name;
-  std::string_view unit;
+  std::string_view unit;  ///< "1" for a number without unit
   float offset;
   float scale;
   std::string_view help;
@@ -26,21 +26,22 @@ struct FeatureSpec {
 /// Node features in the order of their columns. The first nine are position, speed, acceleration,
 /// lane, remaining distance, completion, is_cv, time as sine and cosine.
 std::span<const FeatureSpec> node_features();
-/// Edge features in the order of their columns: relative distance, relative speed,
-/// time-to-collision, time headway.
+/// Edge features in the order of their columns: distance, relative speed, time-to-collision, time
+/// headway.
 std::span<const FeatureSpec> edge_features();
-/// The 16 global metrics in the order of their columns.
+/// The 16 features of the whole traffic in the order of their columns.
 std::span<const FeatureSpec> global_features();
 
 /// Column of a node feature by name.
 /// @throws Error for an unknown name
 int node_feature_index(std::string_view name);
 
-/// All vehicles of one control step. N vehicles, E edges, F = node_features().size().
-/// Edges are sorted by destination: the in-edges of node i are edge_ptr[i] .. edge_ptr[i + 1].
-/// The views refer to arrays of another object; values are in physical units.
+/// All vehicles at one moment. N vehicles, E edges, F = node_features().size(). An edge leads from
+/// a neighbour (its source) to the vehicle that observes it. Edges are sorted by destination: the
+/// in-edges of node i are edge_ptr[i] .. edge_ptr[i + 1]. The spans refer to arrays of another
+/// object.
 struct FrameView {
-  double time_s = 0;
+  double time_s = 0;                            ///< simulated time since the start of the episode
   std::span<const std::uint32_t> vehicle_id{};  ///< [N] ascending
   std::span<const float> xy_m{};                ///< [N, 2]
   std::span<const float> node_features{};       ///< [N, F]
@@ -59,13 +60,13 @@ struct FrameView {
 
 /// A frame that owns its arrays.
 struct GraphFrame {
-  double time_s = 0.0;                    ///< simulated time since the start of the episode
-  std::vector<std::uint32_t> vehicle_id;  ///< [N] unique within the episode, in order of departure
-  std::vector<float> xy_m;                ///< [N, 2] position in the plane, to crop regions by
-  std::vector<float> node_features;       ///< [N, F] physical units
-  std::vector<std::int32_t> edge_ptr;     ///< [N + 1]
-  std::vector<std::int32_t> edge_src;     ///< [E] node at the tail
-  std::vector<float> edge_features;       ///< [E, 4] physical units
+  double time_s = 0.0;                      ///< simulated time since the start of the episode
+  std::vector<std::uint32_t> vehicle_id;    ///< [N] ascending, unique within the episode
+  std::vector<float> xy_m;                  ///< [N, 2] position in the plane
+  std::vector<float> node_features;         ///< [N, F] physical units
+  std::vector<std::int32_t> edge_ptr;       ///< [N + 1]
+  std::vector<std::int32_t> edge_src;       ///< [E] source node
+  std::vector<float> edge_features;         ///< [E, 4] physical units
   std::array<float, 16> global_features{};  ///< physical units
 
   [[nodiscard]] std::int64_t num_nodes() const {

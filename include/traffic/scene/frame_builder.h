@@ -1,4 +1,4 @@
-/// From the state of the road to the graph that a model sees.
+/// Builds the graph that a model observes from the state of the road.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace traffic::scene {
 /// kNeighbourReachM.
 inline constexpr int kMaxNeighbours = 8;
 
-/// Builds frames into buffers that it reuses. Each simulation has its own.
+/// Builds frames into buffers that it reuses. Each simulation has its own builder.
 class FrameBuilder {
  public:
   /// @return valid until the next call

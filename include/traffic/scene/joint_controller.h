@@ -9,7 +9,7 @@
 namespace traffic::scene {
 
 /// Joins controllers into one. Each part decides at the same times as it would alone.
-/// @param parts a single part is returned as it is
+/// @param parts not empty; a single part is returned unchanged
 /// @throws ConfigError if two parts command vehicles, or two command lights
 std::unique_ptr<Controller> join_controllers(std::vector<std::unique_ptr<Controller>> parts);
 

@@ -14,8 +14,8 @@ struct LightProgram {
   SignalLogic logic;
 };
 
-/// Reads the <tlLogic> elements of a network or an additional file, also gzip, and of the files
-/// that it includes, in their order. If a light has several programs, SUMO runs the last
+/// Reads the <tlLogic> elements of a network or an additional file, plain or gzip, and of the files
+/// that it includes, in the order of the text. If a light has several programs, SUMO runs the last
 /// one that has phases; an element without phases only changes an offset or parameters.
 /// @throws DataError if a file cannot be read
 std::vector<LightProgram> read_light_programs(const std::filesystem::path& file);

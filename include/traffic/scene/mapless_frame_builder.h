@@ -19,29 +19,30 @@ struct MaplessVehicle {
   bool is_cv = false;
   double length_m = 5.0;
   int lane = -1;          ///< any number that identifies the lane; -1: not known
-  int lane_index = 0;     ///< 0 is the rightmost
-  double lane_pos_m = 0;  ///< along its lane
+  int lane_index = 0;     ///< position among the lanes; 0 is the rightmost
+  double lane_pos_m = 0;  ///< position along its lane
   double position_m = 0;  ///< distance covered since the vehicle was first seen
-  Point xy_m;
-  Point heading;  ///< unit vector
+  Point xy_m;             ///< position in the plane
+  Point heading;          ///< unit vector
   double speed_mps = 0;
   double accel_mps2 = 0;
   double speed_limit_mps = 0;  ///< 0: not known
-  int leader = -1;  ///< index of the leader in the source; used if there is none on the lane
-  double leader_gap_m = 0;  ///< bumper to bumper, to `leader`
+  int leader = -1;  ///< index of the leader that the recording names; used if none is found on the
+                    ///< lane
+  double leader_gap_m = 0;  ///< gap to `leader`, bumper to bumper
 };
 
-/// Builds frames into buffers that it reuses. Leaders and followers are those on the vehicle's
-/// lane, neighbours those within kNeighbourReachM in the plane. Features that need the road are 0;
+/// Builds frames into buffers that it reuses. It finds leaders and followers on the vehicle's lane,
+/// and neighbours within kNeighbourReachM in the plane. Features that need the road are 0;
 /// missing_features() lists them.
 class MaplessFrameBuilder {
  public:
   /// @param time_s since the start of the episode
-  /// @param arrived_30s vehicles that left in the last 30 s
+  /// @param arrived_30s number of vehicles that left in the last 30 s
   /// @return valid until the next call
   const GraphFrame& build(double time_s, std::span<const MaplessVehicle> vehicles, int arrived_30s);
 
-  /// Names of the node and global features that are always 0.
+  /// Names of the node features and global features that are always 0.
   /// @param speed_limits whether the vehicles' speed limits are known
   /// @param lanes whether the vehicles' lanes are known
   [[nodiscard]] static std::vector<std::string_view> missing_features(bool speed_limits,

@@ -1,4 +1,5 @@
-/// Scales features from physical units for models. Recordings and observations use the same code.
+/// Scales features from physical units to the inputs of models. Recorded and simulated traffic use
+/// the same code.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@ class Normaliser {
   [[nodiscard]] float offset(std::size_t column) const { return offset_[column]; }
   [[nodiscard]] float scale(std::size_t column) const { return scale_[column]; }
 
-  /// @param values whole rows
-  /// @param to start of room for as many values
+  /// @param values [rows, columns()] in physical units
+  /// @param to start of the output, which has room for as many values
   /// @return end of the written values
   float* write(std::span<const float> values, float* to) const {
     const std::size_t n = columns();
@@ -38,7 +39,7 @@ class Normaliser {
   std::vector<float> scale_;
 };
 
-/// Normalisers of the tables in frame.h. Readers refuse data sets with other tables.
+/// Normalisers of the tables in frame.h. Readers of data sets refuse those made with other tables.
 const Normaliser& node_normaliser();
 const Normaliser& edge_normaliser();
 const Normaliser& global_normaliser();

@@ -1,7 +1,7 @@
 /// The road of a SUMO network: lanes, their links, and the conflicts at which streams meet.
 ///
-/// Objects refer to each other by indices into the vectors of `Road`. A Road never changes after it
-/// is read; threads may share it.
+/// A stream is the traffic on one approach to a conflict. Objects refer to each other by indices
+/// into the vectors of `Road`. A Road never changes after it is read; threads may share it.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Link {
   int to_lane = -1;
   int via_lane = -1;     ///< first lane inside the junction; -1: the network has none
   int light = -1;        ///< index into Road::lights; -1: no traffic light
-  int light_link = -1;   ///< position in that light's state string; -1: no traffic light
+  int light_link = -1;   ///< index into that light's state string; -1: no traffic light
   char direction = 's';  ///< as SUMO writes it: s straight, l and r turns, t turns round
 };
 
@@ -34,7 +34,7 @@ inline constexpr double kLaneWidthM = 3.2;
 struct Lane {
   std::string id;
   int edge = -1;
-  int index = 0;  ///< within the edge, 0 is the rightmost
+  int index = 0;  ///< position within the edge; 0 is the rightmost lane
   double length_m = 0;
   double speed_limit_mps = 0;
   double width_m = kLaneWidthM;
@@ -52,7 +52,7 @@ struct Edge {
   int first_lane = 0;
   int num_lanes = 0;
   double length_m = 0;
-  bool internal = false;  ///< inside a junction
+  bool internal = false;  ///< whether the edge lies inside a junction
 };
 
 /// A part of an edge.
@@ -67,19 +67,21 @@ struct Approach {
   int edge = -1;
   std::vector<int> lanes{};        ///< lanes that lead into the conflict
   std::vector<int> next_edges{};   ///< where those lanes lead
-  std::vector<int> conflicting{};  ///< the other approaches of this conflict that it meets
-  bool minor = false;              ///< every lane gives way or ends
-  bool major = false;              ///< no lane gives way or ends
-  int light = -1;                  ///< at the stop line, or upstream where it releases this stream
-  std::vector<int> light_links{};  ///< positions in the light's state string
+  std::vector<int> conflicting{};  ///< the approaches of this conflict whose streams it meets
+  bool minor = false;              ///< all its lanes give way or end
+  bool major = false;              ///< none of its lanes gives way or ends
+  int light = -1;                  ///< the light at the stop line, or one upstream that releases
+                                   ///< this stream; -1: none
+  std::vector<int> light_links{};  ///< indices of its links into the light's state string
 };
 
-/// A place where streams meet: a junction with foes, or an edge on which lanes end.
+/// A place where streams meet: a junction at which links cross or merge, an edge on which lanes
+/// end, or a weaving section.
 struct Conflict {
-  std::string id;  ///< the junction's, or "end of <edge>"
+  std::string id;  ///< id of the junction or edge, or "end of <edge>" for a lane that ends
   std::vector<Approach> approaches;
-  std::vector<Stretch> zone;        ///< directly behind the stop lines
-  std::vector<Stretch> downstream;  ///< behind the zone
+  std::vector<Stretch> zone;        ///< road directly after the stop lines
+  std::vector<Stretch> downstream;  ///< road after the zone
   double zone_lane_km = 0;          ///< lane kilometres of the zone
   double downstream_lane_km = 0;
 };
@@ -90,13 +92,13 @@ struct NearLane {
   int lane = -1;
   double offset_m = 0;
   bool same_path =
-      false;  ///< vehicles on the two lanes may follow each other without a lane change
+      false;  ///< whether a vehicle on one can follow one on the other without a lane change
 };
 
-/// Membership of an edge in a conflict's zone or downstream stretch.
+/// A part of an edge that belongs to a conflict's zone or downstream road.
 struct StretchOf {
   int conflict = -1;
-  bool zone = false;  ///< false: downstream
+  bool zone = false;  ///< true: in the zone; false: downstream
   double from_m = 0;
   double to_m = 0;
 };
@@ -107,12 +109,12 @@ struct Road {
   std::vector<std::string> lights;  ///< ids of the traffic lights
   std::vector<Conflict> conflicts;
   std::vector<std::vector<NearLane>>
-      near;  ///< [lanes] lanes within neighbourhood reach, itself first
+      near;  ///< [lanes] lanes within kNeighbourReachM, the lane itself first
   std::vector<std::vector<StretchOf>> stretches;  ///< [edges]
   std::vector<std::pair<int, int>>
-      lane_approach;  ///< [lanes] (conflict, approach) of a stop line's lane, or -1
+      lane_approach;  ///< [lanes] conflict and approach whose stop line ends the lane; -1, -1: none
   std::unordered_map<std::string, int> lane_index;  ///< by SUMO id
-  std::unordered_map<std::string, int> edge_index;
+  std::unordered_map<std::string, int> edge_index;  ///< by SUMO id
 
   [[nodiscard]] const Edge& edge_of(int lane) const {
     return edges[static_cast<std::size_t>(lanes[static_cast<std::size_t>(lane)].edge)];
@@ -131,10 +133,10 @@ struct Road {
   [[nodiscard]] Point point_at(int lane, double pos_m) const;
 };
 
-/// Reach of a vehicle's neighbourhood.
+/// Maximum distance between neighbours.
 inline constexpr double kNeighbourReachM = 50.0;
 
-/// Reads a network as netconvert writes it (.net.xml, also gzip) and finds its conflicts.
+/// Reads a network as netconvert writes it (.net.xml, plain or gzip) and finds its conflicts.
 /// @throws DataError if the file is missing or is no SUMO network
 Road read_road(const std::filesystem::path& net_file);
 

@@ -1,5 +1,5 @@
-/// The vehicles on the road, and what their positions imply: leaders, conflicts ahead, queues and
-/// scores.
+/// The vehicles on the road, and the quantities that follow from their positions: leaders,
+/// conflicts ahead, queues and scores.
 ///
 /// The owner (the SUMO environment, or a reader of recorded trajectories) reports departures,
 /// writes lane, position and speed of every vehicle, and calls update() once a step. Not
@@ -19,36 +19,36 @@
 
 namespace traffic::scene {
 
-/// Conditions before one stop line at this moment.
+/// Conditions on one approach (before one stop line of a conflict) at this moment.
 struct ApproachState {
-  int vehicles = 0;           ///< vehicles whose next conflict this is
+  int vehicles = 0;           ///< vehicles whose next stop line this is
   int queue = 0;              ///< how many of these vehicles are slower than kQueueSpeedMps
   int backlog = 0;            ///< vehicles that wait to enter the network towards this stop line
-  double near_density = 0;    ///< veh/km/lane over the last kNearLineM
+  double near_density = 0;    ///< veh/km/lane over the last kNearLineM before the stop line
   double near_speed_mps = 0;  ///< mean speed there; the speed limit when it is empty
-  int passed_30s = 0;         ///< crossed the stop line in the last 30 s
+  int passed_30s = 0;         ///< vehicles that crossed the stop line in the last kRecentS
   int lanes_held = 0;         ///< lanes whose first CV is under control
 };
 
 struct ConflictState {
   std::vector<ApproachState> approaches;
-  double zone_density = 0;    ///< veh/km/lane
-  double zone_speed_mps = 0;  ///< mean; the speed limit when it is empty
-  double downstream_density = 0;
-  double downstream_speed_mps = 0;
+  double zone_density = 0;          ///< veh/km/lane
+  double zone_speed_mps = 0;        ///< mean speed; the speed limit when the zone is empty
+  double downstream_density = 0;    ///< veh/km/lane
+  double downstream_speed_mps = 0;  ///< as zone_speed_mps
 };
 
 inline constexpr double kQueueSpeedMps = 5.0;
 inline constexpr double kNearLineM = 200.0;
-inline constexpr double kRecentS = 30.0;
+inline constexpr double kRecentS = 30.0;  ///< period of passed_30s and arrived_30s
 
 /// A vehicle that wants to enter the road and cannot.
 struct WaitingVehicle {
   const RoutePlan* plan = nullptr;  ///< null while the simulator has not found its route
-  double waited_s = 0;              ///< growth of its departure delay in this step
+  double waited_s = 0;              ///< part of its departure delay that this step added
 };
 
-/// Events of a step besides the motion of vehicles.
+/// Inputs of a step besides the positions and speeds of vehicles.
 struct StepEvents {
   double time_s = 0;  ///< since the start of the episode, after the step
   std::vector<WaitingVehicle> waiting;
@@ -74,10 +74,11 @@ class RoadState {
  public:
   explicit RoadState(std::shared_ptr<const Road> road, ShieldLimits limits = {});
 
-  /// Forgets all vehicles and scores. end_s: end of the episode; 0 when it has none.
+  /// Removes all vehicles and resets the scores.
+  /// @param end_s simulated time at which the episode ends; 0: it has no end
   void reset(double step_length_s, double end_s);
-  /// Adds a vehicle that has entered the road. Its id is larger than those of all before it. Scores
-  /// count the growth of its time_loss_s from here on.
+  /// Adds a vehicle that has entered the road. Its id must be larger than all earlier ids. Scores
+  /// count the growth of its time_loss_s from now on.
   /// @param waited_s growth of its departure delay since the last update
   void depart(const Vehicle& vehicle, double waited_s = 0);
   /// Takes out a vehicle that has reached its destination.
@@ -87,8 +88,8 @@ class RoadState {
   /// Counts a vehicle that entered and left within one step.
   /// @param arrived whether it reached its destination
   void pass_through(bool arrived, double time_loss_s, double waited_s);
-  /// Derives everything from the vehicles' lanes, positions and speeds.
-  /// Invalidates indices and pointers of vehicles.
+  /// Derives all other values from the vehicles' lanes, positions and speeds. Invalidates indices
+  /// of vehicles and pointers to them.
   void update(const StepEvents& events);
 
   [[nodiscard]] const Road& road() const { return *road_; }
@@ -98,7 +99,7 @@ class RoadState {
   /// Vehicles on the road now, sorted by id. Vehicle i is node i of a frame.
   [[nodiscard]] std::span<Vehicle> vehicles() { return vehicles_; }
   [[nodiscard]] std::span<const Vehicle> vehicles() const { return vehicles_; }
-  /// Vehicles that have departed, not left, and are on no lane of their route now (lane -1).
+  /// Vehicles that have not left but are on no lane of their route now (their `lane` is -1).
   [[nodiscard]] std::span<Vehicle> away() { return away_; }
   /// A vehicle on the road or away; null if it has left.
   [[nodiscard]] Vehicle* find(std::uint32_t id);
@@ -106,7 +107,9 @@ class RoadState {
   [[nodiscard]] const LaneOrder& lane_order() const { return order_; }
   [[nodiscard]] std::span<const ConflictState> conflicts() const { return conflicts_; }
   [[nodiscard]] std::span<const LightState> lights() const { return lights_; }
+  /// Vehicles that want to enter the road and cannot.
   [[nodiscard]] int waiting() const { return static_cast<int>(score_.waiting); }
+  /// Vehicles that reached their destination in the last kRecentS.
   [[nodiscard]] int arrived_30s() const { return static_cast<int>(arrivals_.size()); }
   /// Whether the first CV before the stop line of this lane is under control.
   [[nodiscard]] bool lane_held(int stop_lane) const {

@@ -18,19 +18,22 @@ struct RoutePlan {
     double to_line_m = 0;  ///< from the end of this edge to the stop line
   };
   std::vector<int> edges;
-  std::vector<double> start_m;  ///< [edges] distance from the start of the route, with junctions
-  double length_m = 0;          ///< sum of the lengths of the edges; completion is relative to it
-  double end_m = 0;             ///< length of the route, with junctions
-  std::vector<Ahead> ahead;     ///< [edges]
-  std::vector<int> first_slot;  ///< [edges] into the vectors below, which have a slot per lane
-  std::vector<int> stop_lane;   ///< [slots] lane of the next stop line along the links; -1: none
   std::vector<double>
-      continuation_m;  ///< [slots] from the lane's start to where it stops serving the route
-  /// [slots] lanes to the left (negative: to the right) by which a vehicle has to change to stay on
-  /// its route, here or where its lane stops serving the route.
+      start_m;               ///< [edges] distance from the start of the route, including junctions
+  double length_m = 0;       ///< sum of the lengths of the edges; 100 % of a vehicle's progress
+  double end_m = 0;          ///< length of the route, including junctions
+  std::vector<Ahead> ahead;  ///< [edges]
+  std::vector<int> first_slot;  ///< [edges] index of the edge's first lane in the vectors below,
+                                ///< which have a slot for each lane of each edge
+  std::vector<int> stop_lane;   ///< [slots] lane that ends at the next stop line; -1: none
+  /// [slots] distance from the lane's start for which a vehicle can follow the route without a lane
+  /// change; at most kFarAheadM.
+  std::vector<double> continuation_m;
+  /// [slots] number of lanes that a vehicle has to change to the left (negative: to the right) to
+  /// stay on its route, on this edge or at the end of continuation_m.
   std::vector<int> lane_changes;
 
-  /// First index in `edges`, from `from` on, of an edge; -1 if the route does not pass it.
+  /// Position of an edge in `edges`, searched from position `from` on; -1 if it is not there.
   [[nodiscard]] int find(int edge, int from) const;
 };
 
@@ -47,7 +50,7 @@ class RoutePlans {
       plans_;  ///< by the bytes of the edge list
 };
 
-/// Distance that stands for "no limit ahead" in continuation_m.
+/// Value of continuation_m if the lane can be followed to the end of the route.
 inline constexpr double kFarAheadM = 10000.0;
 
 }  // namespace traffic::scene

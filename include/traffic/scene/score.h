@@ -6,28 +6,28 @@
 
 namespace traffic::scene {
 
-/// Vehicles below this speed stand (SUMO calls them halting).
+/// Vehicles below this speed count as standing (SUMO calls them halting).
 inline constexpr double kStandingMps = 0.1;
 
 /// Counts since the start of the episode, and the scores that follow from them.
 struct EpisodeScore {
-  double seconds = 0;
+  double seconds = 0;  ///< simulated time since the start of the episode
   std::int64_t departed = 0;
   std::int64_t arrived = 0;   ///< reached their destination
   std::int64_t removed = 0;   ///< taken out before their destination (collisions, jams, vaporizers)
-  std::int64_t waiting = 0;   ///< want to enter now and cannot
-  std::int64_t running = 0;   ///< departed and not left
-  double completion_sum = 0;  ///< progress, summed over the running vehicles
+  std::int64_t waiting = 0;   ///< vehicles that want to enter now and cannot
+  std::int64_t running = 0;   ///< departed vehicles that have not left
+  double completion_sum = 0;  ///< sum of the progress (0..1) of the running vehicles
 
-  std::int64_t vehicle_steps = 0;
-  double speed_sum = 0;         ///< over vehicle_steps
-  double speed_square_sum = 0;  ///< over vehicle_steps
-  double abs_accel_sum = 0;     ///< over vehicle_steps
-  double time_loss_s = 0;       ///< sum of the vehicles' timeLoss as in SUMO's trip information:
-                                ///< against driving as fast as allowed, without scheduled stops
-  double standing_s = 0;        ///< vehicle-seconds under kStandingMps
-  double depart_delay_s = 0;    ///< sum of the vehicles' departDelay, also of those that still wait
-                                ///< or that SUMO discarded while they waited
+  std::int64_t vehicle_steps = 0;  ///< number of vehicles on the road, summed over the steps
+  double speed_sum = 0;            ///< m/s, over vehicle_steps
+  double speed_square_sum = 0;     ///< m2/s2, over vehicle_steps
+  double abs_accel_sum = 0;        ///< m/s2, over vehicle_steps
+  double time_loss_s = 0;     ///< sum of the vehicles' timeLoss as in SUMO's trip information: time
+                              ///< lost against driving as fast as allowed, without scheduled stops
+  double standing_s = 0;      ///< vehicle-seconds under kStandingMps
+  double depart_delay_s = 0;  ///< sum of the vehicles' departDelay, also of those that still wait
+                              ///< or that SUMO discarded while they waited
   std::int64_t collisions = 0;
   std::int64_t emergency_stops = 0;
   std::int64_t emergency_brakes = 0;  ///< vehicle-steps with emergency braking, as SUMO counts them
@@ -38,25 +38,25 @@ struct EpisodeScore {
 
   std::int64_t interventions = 0;  ///< times a vehicle came under control
   std::int64_t cv_steps = 0;       ///< vehicle-steps under control
-  std::int64_t unsafe_steps =
-      0;  ///< vehicle-steps under the thresholds of the shield, all vehicles
-  std::int64_t unsafe_cv_steps =
-      0;                          ///< cv_steps in which the vehicle or its follower was under them
-  std::int64_t shield_clips = 0;  ///< commands cut to what the vehicle can do (level 1)
+  std::int64_t unsafe_steps = 0;  ///< vehicle-steps below a threshold of ShieldLimits, all vehicles
+  std::int64_t unsafe_cv_steps = 0;  ///< cv_steps where the vehicle or its follower was below one
+  std::int64_t shield_clips = 0;  ///< commands clipped to the vehicle's ability (level 1, shield.h)
   std::int64_t shield_overrides = 0;  ///< commands replaced by braking (level 2)
 
   /// Arrived vehicles plus the progress of running ones: the numerator of ocr_all and ocr_departed.
   [[nodiscard]] double numerator() const { return static_cast<double>(arrived) + completion_sum; }
-  /// Time that vehicles lost on the road and before it.
+  /// Time that vehicles lost on the road and while they waited to enter.
   [[nodiscard]] double lost_s() const { return time_loss_s + depart_delay_s; }
-  /// Share of the demand that got through. Vehicles that wait to enter count as demand.
+  /// Share of the demand that got through: numerator() divided by all vehicles that departed or
+  /// wait to enter.
   [[nodiscard]] double ocr_all() const;
-  /// Share of the departed vehicles that got through. It rises when vehicles cannot enter.
+  /// numerator() divided by the departed vehicles. This ratio rises when vehicles cannot enter.
   [[nodiscard]] double ocr_departed() const;
+  /// Arrived vehicles per hour.
   [[nodiscard]] double outflow_vph() const;
-  /// Mean time lost on the road and before it, over all vehicles that departed or wait to enter.
+  /// lost_s() divided by the number of vehicles that departed or wait to enter.
   [[nodiscard]] double delay_s() const;
-  /// Mean number of standing vehicles over time.
+  /// Number of standing vehicles, averaged over time.
   [[nodiscard]] double mean_queue() const;
   /// Mean time that a departed vehicle stood.
   [[nodiscard]] double standing_time_s() const;
@@ -65,13 +65,14 @@ struct EpisodeScore {
   [[nodiscard]] double mean_abs_accel_mps2() const;
 };
 
-/// Whether the traffic has lasted long enough to fill the network: for three trips without losses.
-/// Before, most vehicles are still on their way, and whether traffic is saturated is not known.
-/// @param step_length_s of the vehicle-steps
+/// Whether the episode has lasted three times the duration of a trip without losses. Before that,
+/// the network is not filled, and it is not known whether traffic is saturated.
+/// @param step_length_s duration of a step
 bool is_steady(const EpisodeScore& score, double step_length_s);
-/// Whether steady traffic does not get through, so that ocr_all can be gained; elsewhere delay_s
-/// can. Vehicles that would still be on the road at the end without any losses do not count.
-/// @param step_length_s of the vehicle-steps
+/// Whether traffic is steady and the network cannot serve the demand, so that a controller can gain
+/// ocr_all. In other traffic a controller can only gain delay_s. The threshold allows for vehicles
+/// that would still be on the road at the end even without losses.
+/// @param step_length_s duration of a step
 bool is_saturated(const EpisodeScore& score, double step_length_s);
 
 /// The aim of a controller (env.objective).

@@ -1,5 +1,6 @@
-/// Rules of the safety shield, as pure functions. Gaps are SUMO's: bumper to bumper less the
-/// follower's minGap, so that a queue at rest has a gap of about 0.
+/// Rules of the safety shield, as pure functions. The shield checks the speed that a command asks
+/// for in two levels. Gaps are defined as in SUMO: bumper to bumper minus the follower's minGap, so
+/// a standing queue has gaps of about 0.
 #pragma once
 
 #include <limits>
@@ -15,11 +16,11 @@ struct ShieldLimits {
 
 inline constexpr double kNeverS = std::numeric_limits<double>::infinity();
 
-/// Time headway; kNeverS at rest.
+/// Time headway in seconds: gap / speed; kNeverS for a standing vehicle.
 double time_headway_s(double gap_m, double speed_mps);
-/// Time-to-collision; kNeverS when the gap does not close.
+/// Time-to-collision in seconds; kNeverS if the gap does not shrink.
 double time_to_collision_s(double gap_m, double speed_mps, double leader_speed_mps);
-/// Whether a follower is below one of the thresholds.
+/// Whether a follower is below thw_s or ttc_s.
 bool is_unsafe(double gap_m, double speed_mps, double leader_speed_mps, const ShieldLimits& limits);
 
 /// Limits of a vehicle's acceleration.
@@ -32,9 +33,9 @@ double clip_speed(double wanted_mps, double speed_mps, const Ability& ability, d
 
 /// A follower that wants to drive at another speed.
 struct FollowSituation {
-  double wanted_mps = 0;
-  double speed_mps = 0;
-  double gap_m = 0;
+  double wanted_mps = 0;  ///< speed that a command asks for
+  double speed_mps = 0;   ///< present speed
+  double gap_m = 0;       ///< gap to the leader
   double leader_speed_mps = 0;
 };
 /// Level 2: the speed to brake to if `wanted_mps` would lead below a threshold within the step;

@@ -7,7 +7,7 @@
 
 namespace traffic::scene {
 
-/// Changes are foreseen up to this time.
+/// Maximum of all predicted times until a light changes; it also stands for "never".
 inline constexpr double kSignalHorizonS = 1000.0;
 
 /// Whether a link with this letter in SUMO's state string may drive. G, g, s (right on red), o and
@@ -16,7 +16,7 @@ bool may_drive(char state);
 
 struct SignalPhase {
   double duration_s = 0;
-  std::string state;      ///< one letter a link
+  std::string state;      ///< one letter per link
   std::string name = {};  ///< in NEMA programs the phase's number
   double min_s = 0;  ///< shortest and longest duration that the program allows; equal where the
   double max_s = 0;  ///< program fixes the duration
@@ -24,19 +24,22 @@ struct SignalPhase {
 
 /// A light at one moment.
 struct LightState {
-  std::string state;                     ///< one letter a link
-  int phase = -1;                        ///< of the running program; -1: not known
-  double phase_left_s = 0;               ///< time until the program ends the phase
-  double cycle_position = 0;             ///< 0..1
-  std::vector<double> change_s;          ///< [links] until the link may drive, or stops to
-  std::vector<double> green_end_s = {};  ///< [links] until the present green ends; if red, the next
+  std::string state;          ///< one letter per link
+  int phase = -1;             ///< phase of the running program; -1: not known
+  double phase_left_s = 0;    ///< time until the program ends the phase
+  double cycle_position = 0;  ///< elapsed share of the program's cycle, 0..1
+  /// [links] time until a link that may drive has to stop, or one that has to stop may drive.
+  std::vector<double> change_s;
+  /// [links] time until the link's present green ends; for a red link, until its next green ends.
+  std::vector<double> green_end_s = {};
 };
 
-/// A fixed cycle of phases. The state at any moment is a table look-up.
+/// A program that repeats its phases with fixed durations. Looks up the state at any moment in
+/// tables.
 class SignalProgram {
  public:
   explicit SignalProgram(std::vector<SignalPhase> phases);
-  /// State during a phase.
+  /// State of the light during a phase.
   /// @param left_s seconds until the phase ends
   [[nodiscard]] LightState at(int phase, double left_s) const;
   [[nodiscard]] int num_phases() const { return static_cast<int>(phases_.size()); }

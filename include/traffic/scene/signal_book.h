@@ -1,6 +1,7 @@
 // clang-format off
-/// Commands for traffic lights. The book inserts yellow and all-red between two greens and keeps to
-/// the minimum and maximum duration of a green.
+/// Carries out commands for traffic lights. A green is a phase in which some links may drive. The
+/// book inserts yellow and all-red between two greens and keeps to the minimum and maximum duration
+/// of a green.
 ///
 ///     #include "traffic/scene/road_state.h"
 ///
@@ -30,32 +31,34 @@
 
 namespace traffic::scene {
 
-/// All-red lasts longer while a vehicle that stood inside the junction drives out. If all vehicles
-/// inside stand, all-red ends after this time, since they may wait for the next green.
+/// While vehicles are inside the junction, all-red is prolonged. If none of them has driven out for
+/// this time (in seconds), all-red ends, since they may be waiting for the next green.
 inline constexpr double kClearanceS = 10.0;
-/// Maximum by which all-red is prolonged.
+/// Maximum time in seconds by which all-red is prolonged.
 inline constexpr double kLongestClearanceS = 30.0;
 
-/// Whether lights leave their programs, or only the durations of the phases change.
+/// How a controller acts on lights: it takes them over and chooses their greens, or the lights keep
+/// their programs and it only sets the durations of the phases.
 enum class SignalMode : std::uint8_t { kTakesOver, kKeepsPrograms };
 
-/// The green that a light shows next; with the present one the light stays as it is. Where lights
-/// keep their programs: the time that the present phase lasts from now on.
+/// A command for one light. With SignalMode::kTakesOver only `green` counts, with
+/// SignalMode::kKeepsPrograms only `left_s`.
 struct SignalCommand {
   std::int32_t light = 0;  ///< index into Road::lights
-  std::int32_t green = 0;  ///< index into SignalPlan::greens()
-  float left_s = 0;        ///< with SignalMode::kKeepsPrograms
+  std::int32_t green = 0;  ///< green to show next, index into SignalPlan::greens(); the present
+                           ///< green continues if it is chosen again
+  float left_s = 0;        ///< time that the present phase lasts from now on
 };
 
 /// A light's new state, or the new duration of its phase, from the next step on.
 struct SignalChange {
   int light = 0;
-  std::string state = {};  ///< that it shows
-  double left_s = -1;      ///< time that the present phase still lasts; below 0: `state` counts
+  std::string state = {};  ///< new state, if left_s is negative
+  double left_s = -1;      ///< time that the present phase still lasts
 };
 
-/// A state that a light may show next: one of its greens. Where the light keeps its program: the
-/// present phase, or the next phase in which a link that is red now has green.
+/// A state that a light may show next: one of its greens. If the light keeps its program, it is the
+/// present phase or the next phase in which a link that is red now gets green.
 struct SignalOption {
   const SignalGreen* green = nullptr;
   bool is_present = false;
@@ -69,18 +72,19 @@ class SignalBook {
   /// @param plans [lights]
   void reset(std::vector<SignalPlan> plans, const SignalLimits& limits,
              SignalMode mode = SignalMode::kTakesOver);
-  /// Takes the present states. Lights with two greens or more are taken over as soon as they show
-  /// one of their greens.
+  /// Reads the present states. A light with two greens or more is taken over as soon as it shows
+  /// one of its greens.
+  /// @param lights [lights]
   void observe(double time_s, std::span<const LightState> lights);
   /// Sets how many vehicles stand inside the light's junction, and how many have stood there and
-  /// drive out. A change to another green waits for them, so that streams do not block each other.
+  /// are now driving out. All-red waits for them, so that streams do not block each other.
   void set_inside(int light, int standing, int leaving);
   /// @throws Error for a light that may not switch, or a green that it does not have; with
   /// SignalMode::kKeepsPrograms for a light whose phase is not known
   void add(std::span<const SignalCommand> commands);
-  /// Changes that take effect with the step that begins now. A green at its maximum duration is
-  /// followed by the next green of the program.
-  /// @return valid until the next observe()
+  /// Advances all lights to the step that begins now. A green that has reached its maximum duration
+  /// is followed by the next green of the program.
+  /// @return changes that take effect with this step, valid until the next observe()
   const std::vector<SignalChange>& advance();
 
   [[nodiscard]] int num_lights() const { return static_cast<int>(lights_.size()); }
@@ -88,8 +92,8 @@ class SignalBook {
   [[nodiscard]] const SignalLimits& limits() const { return limits_; }
   /// The green that the light shows, or showed before its present yellow; -1: not taken over.
   [[nodiscard]] int present(int light) const;
-  /// Whether a command may be given: the light shows a green that has reached its minimum. Where
-  /// lights keep their programs: the present phase may end now or later.
+  /// Whether the light may be commanded: it shows a green that has reached its minimum duration. If
+  /// lights keep their programs: the present phase has reached its minimum, but not its maximum.
   [[nodiscard]] bool may_switch(int light) const;
   /// Duration of the present green so far; 0 without a green.
   [[nodiscard]] double green_s(int light) const;
@@ -98,18 +102,18 @@ class SignalBook {
   [[nodiscard]] double red_s(int light, int green) const;
   /// Phase of the light's program; -1: not known, or the light has left its program.
   [[nodiscard]] int phase(int light) const;
-  /// Duration of that phase so far.
+  /// Time for which phase() has lasted so far.
   [[nodiscard]] double phase_s(int light) const;
-  /// Time until that phase ends if no command is given.
+  /// Time until phase() ends if no command is given.
   [[nodiscard]] double phase_left_s(int light) const;
-  /// Time that the phase may last from now on at most; 0: it has reached its maximum, or its
-  /// duration is fixed.
+  /// Longest time that phase() may still last; 0 if it has reached its maximum, or if its duration
+  /// is fixed.
   [[nodiscard]] double longest_left_s(int light) const;
-  /// The options of a light. Where lights keep their programs, the first option is the present
-  /// phase. Empty: nothing is known of the light's present state.
+  /// The options of a light. If lights keep their programs, the first option is the present phase;
+  /// there are no options if that phase is not known or no other link ever gets green.
   [[nodiscard]] std::vector<SignalOption> options(int light) const;
-  /// Number of changes to another green so far, over all lights; where lights keep their programs,
-  /// the number of phases whose duration was set.
+  /// Number of changes to another green so far, summed over all lights. If lights keep their
+  /// programs, it is the number of phases whose duration was set.
   [[nodiscard]] std::int64_t num_changes() const { return num_changes_; }
 
  private:

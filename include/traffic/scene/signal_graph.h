@@ -1,7 +1,8 @@
-/// The traffic lights of a network as a graph, through which lights learn of their neighbours.
+/// The traffic lights of a network as a graph, which informs each light of its neighbours.
 ///
-/// Nodes are all lights of the network. If one light is the next behind another one on the road, an
-/// edge in either direction connects them, so that states travel with the traffic and against it.
+/// All lights of the network are nodes. Two lights are connected if traffic that leaves one reaches
+/// the other next. Such a pair has one edge in each direction, so that a light is informed of
+/// lights upstream and downstream.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +14,21 @@
 
 namespace traffic::scene {
 
-/// Maximum distance of two lights with an edge between them.
+/// Maximum distance between two connected lights.
 inline constexpr double kNextSignalReachM = 1000.0;
 
 /// Names of the features of an edge, in the order of columns.
 std::span<const std::string_view> signal_edge_features();
-/// Columns of a node: the features of a green, as mean over the light's greens and for the present
-/// green.
+/// Number of columns of a node. They are the columns of signal_features() twice: averaged over the
+/// light's greens, then those of the present green.
 std::size_t num_signal_node_features();
 
 /// The graph at one moment with L lights and E edges, sorted by destination. The views refer to
-/// arrays of another object. A graph that was not requested has no nodes.
+/// arrays of another object. The graph has no nodes if the policy does not use it.
 struct SignalGraphView {
   std::span<const float> node_features{};    ///< [L, num_signal_node_features()] about 0..1
   std::span<const std::int32_t> edge_ptr{};  ///< [L + 1]; empty without nodes
-  std::span<const std::int32_t> edge_src{};  ///< [E] light at the tail
+  std::span<const std::int32_t> edge_src{};  ///< [E] source light
   std::span<const float> edge_features{};    ///< [E, 4] about 0..1
 
   [[nodiscard]] std::int64_t num_nodes() const {

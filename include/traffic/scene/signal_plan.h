@@ -12,27 +12,27 @@
 namespace traffic::scene {
 
 /// Whether a letter of SUMO's state string is green: with priority (G) or yielding (g). Links with
-/// s, o or O may drive as well, but under no green of the light.
+/// s, o or O may drive too (may_drive() in signal.h), but these letters are not green.
 bool is_green(char state);
 
-/// A phase in which a link has green and none is on its way to another phase.
+/// A phase in which at least one link has green and none shows yellow or another transition.
 struct SignalGreen {
   std::string state;       ///< one letter per link
   std::vector<int> links;  ///< links with G or g
 };
 
-/// Durations that hold for every light.
+/// Limits that hold for every light.
 struct SignalLimits {
   double yellow_s = 3.0;
   double all_red_s = 0.0;
   double min_green_s = 5.0;
   double max_green_s = 120.0;  ///< 0: no limit
-  /// Where lights keep a program that fixes the durations of all its phases: the share by which a
-  /// long green may be shorter or longer.
+  /// If lights keep their programs: share by which a green may become shorter or longer where the
+  /// program fixes the durations of all phases (SignalPlan::with_limits).
   double phase_range = 0.5;
 };
 
-/// A <tlLogic> of SUMO.
+/// The content of a <tlLogic> element, a program of a light in SUMO's files.
 struct SignalLogic {
   std::vector<SignalPhase> phases;
   std::map<std::string, std::string> parameters;  ///< its <param> elements
@@ -42,25 +42,25 @@ struct SignalLogic {
   [[nodiscard]] bool has_rings() const { return parameters.contains("ring1"); }
 };
 
-/// Phases that a NEMA program shows: all pairs of phases, one from each ring, between the same
+/// The phases that a NEMA program can show: all pairs of one phase of each ring between the same
 /// barriers.
 std::vector<SignalPhase> combine_rings(const SignalLogic& logic);
 
-/// The greens of one light, from its program. Apart from the transitions between greens, a light
-/// shows only what its program shows.
+/// The greens of one light, taken from its program. Apart from the transitions between greens, the
+/// light never shows a state that is not in its program.
 class SignalPlan {
  public:
   SignalPlan() = default;
-  /// @param phases of the program. Greens keep its order; equal ones count once. A phase is no
-  /// green if a link shows yellow (y, Y), red and yellow (u) or off (o, O), unless that link shows
-  /// the same in every phase.
+  /// @param phases phases of the program. Greens keep their order; equal ones count once. A phase
+  ///   is not a green if a link shows yellow (y, Y), red and yellow (u) or off (o, O), unless that
+  ///   link shows the same letter in every phase.
   explicit SignalPlan(std::span<const SignalPhase> phases);
   explicit SignalPlan(const SignalLogic& logic);
 
   [[nodiscard]] std::span<const SignalGreen> greens() const { return greens_; }
-  /// The program itself; of a NEMA program the pairs of its rings.
+  /// The phases of the program; for a NEMA program combine_rings().
   [[nodiscard]] std::span<const SignalPhase> phases() const { return phases_; }
-  /// Whether there are two greens or more.
+  /// Whether the light has two greens or more.
   [[nodiscard]] bool has_choice() const { return greens_.size() > 1; }
   /// Index of the green with this state; -1: none.
   [[nodiscard]] int find(std::string_view state) const;
@@ -71,9 +71,9 @@ class SignalPlan {
   [[nodiscard]] std::string yellow(int from, int to) const;
   /// State after yellow(): links with yellow show red.
   [[nodiscard]] std::string all_red(int from, int to) const;
-  /// A phase with the limits of its duration in min_s and max_s. They are those of the program. If
-  /// the program fixes the durations of all its phases, greens of 10 s and longer may be longer or
-  /// shorter by the share.
+  /// A phase, with the limits of its duration in min_s and max_s. The limits are those of the
+  /// program. If the program fixes the durations of all its phases, the limits of a green of at
+  /// least 10 s are (1 - share) and (1 + share) times its duration.
   [[nodiscard]] SignalPhase with_limits(int phase, double share) const;
   /// The links that have green in a phase.
   [[nodiscard]] const SignalGreen& green_of(int phase) const;

@@ -1,8 +1,8 @@
-/// Traffic before the lights, link by link, and the features that a controller of lights sees. The
-/// features mean the same at every light of every network.
+/// Traffic before the lights for each link, and the features that a controller of lights observes.
+/// The features mean the same at every light of every network.
 ///
-/// A vehicle belongs to the link of the first light on its route, if that is within kSignalReachM.
-/// Any number of edges may lie between, so that queues over short edges are seen.
+/// A vehicle belongs to the link of the next light on its route if the stop line is within
+/// kSignalReachM. Any number of edges may lie between them, so queues across short edges count.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace traffic::scene {
 
-inline constexpr double kSignalReachM = 200.0;    ///< to the stop line
-inline constexpr double kArrivingReachM = 400.0;  ///< reach of vehicles that count as arriving
+inline constexpr double kSignalReachM = 200.0;    ///< maximum distance to the stop line
+inline constexpr double kArrivingReachM = 400.0;  ///< maximum distance of `arriving` vehicles
 inline constexpr double kNearSignalM = 50.0;
 inline constexpr double kCloseSignalM = 100.0;
-inline constexpr double kSignalQueueMps = 1.0;  ///< slower vehicles queue
-/// Vehicles that have stood inside a junction and are slower than this are driving out of it.
-/// Faster ones leave before others arrive.
+inline constexpr double kSignalQueueMps = 1.0;  ///< slower vehicles count as a queue
+/// Vehicles that have stood inside a junction and are still slower than this count as driving out
+/// of it. Faster ones leave before others arrive.
 inline constexpr double kDrivingOutMps = 3.0;
 
 /// Traffic before one link of a light.
@@ -32,43 +32,43 @@ struct SignalLinkState {
   int queue = 0;              ///< how many of these are slower than kSignalQueueMps
   int near = 0;               ///< how many of these are within kNearSignalM
   int close = 0;              ///< how many of these are within kCloseSignalM
-  int coming = 0;             ///< how many reach the line within 3 s, or stand right before it
-  double wait_s = 0;          ///< sum of the times that they have been standing
+  int coming = 0;             ///< how many reach the line within 3 s, or are within 10 m of it
+  double wait_s = 0;          ///< sum of the times for which these have been standing
   double longest_wait_s = 0;  ///< maximum of these times
-  double loss = 0;            ///< seconds that they lose per second
-  /// Vehicles that will come into reach: from farther away, or past a light that they have green
-  /// at.
+  double loss = 0;            ///< time that these lose, in seconds per second
+  /// Vehicles that will come into reach: those between kSignalReachM and kArrivingReachM away, and
+  /// those before the previous light that have green there.
   int arriving = 0;
-  int held_next = 0;       ///< vehicles whose light after this one is red
-  int queue_behind = 0;    ///< slow vehicles on the lane that the link leads to
-  double room_behind = 1;  ///< 0..1: free share of the first stretch of that lane
+  int held_next = 0;       ///< vehicles for which the light after this one is red
+  int queue_behind = 0;    ///< slow vehicles (as in `queue`) on the lane that the link leads to
+  double room_behind = 1;  ///< 0..1: free share of the first 30 m of that lane
 };
 
 /// Traffic before one light.
 struct SignalLightState {
-  std::vector<SignalLinkState> links;  ///< by position in the light's state
-  int vehicles = 0;                    ///< sum over the links, as queue and loss
+  std::vector<SignalLinkState> links;  ///< by index into the light's state string
+  int vehicles = 0;                    ///< vehicles, queue and loss are sums over the links
   int queue = 0;
   double loss = 0;
-  int inside = 0;     ///< vehicles that stand inside its junctions
-  int leaving = 0;    ///< vehicles that have stood there and drive out below kDrivingOutMps
+  int inside = 0;     ///< vehicles slower than kSignalQueueMps inside its junctions
+  int leaving = 0;    ///< vehicles that have stood there and drive out, slower than kDrivingOutMps
   double lost_s = 0;  ///< time lost before this light in the last step, also by vehicles that wait
                       ///< to enter towards it
 };
 
-/// Names of the features of a green, in the order of columns.
+/// Names of the features of a green, in the order of their columns.
 std::span<const std::string_view> signal_features();
-/// Notes in a row of signal_features() that an advisor would choose this option.
+/// Sets the feature "advised" in a row of signal_features(): an advisor would choose this option.
 void mark_advised(std::span<float> row);
 
 class SignalView {
  public:
-  /// @param road has to outlive this object
+  /// @param road must outlive this object
   explicit SignalView(const Road& road);
 
   /// Begins an episode.
   void reset();
-  /// Called after every step, when the book has observed it.
+  /// Called after every step, once the book has observed it.
   void update(const RoadState& state, const SignalBook& book);
 
   [[nodiscard]] const Road& road() const { return road_; }

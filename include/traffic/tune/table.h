@@ -1,4 +1,5 @@
-/// The table of a search over settings, in TOML (docs/guide/tuning.md).
+/// The search space of a search over settings, which users write as a table in TOML
+/// (docs/guide/tuning.md).
 #pragma once
 
 #include <cstdint>
@@ -12,30 +13,30 @@ namespace traffic::tune {
 struct Choice {
   std::string key;                  ///< name of the key, for --set
   std::vector<std::string> values;  ///< possible values; empty: a number from low to high
-  double low = 0;
-  double high = 0;
-  bool logarithmic = false;  ///< drawn evenly over the orders of magnitude
-  bool whole = false;        ///< a whole number
+  double low = 0;                   ///< minimum, if there are no `values`
+  double high = 0;                  ///< maximum, if there are no `values`
+  bool logarithmic = false;         ///< whether the logarithm of the number is drawn uniformly
+  bool whole = false;               ///< whether the number is an integer
 };
 
 struct Table {
   std::string config;           ///< configuration file of traffic_train
   std::string dir;              ///< folder of the trainings
-  bool grid = false;            ///< all combinations; else `trials` random trials
+  bool grid = false;            ///< true: all combinations; false: `trials` random trials
   std::int64_t trials = 8;      ///< number of random trials
   std::uint64_t seed = 1;       ///< seed of the random trials
-  std::string figure = "gain";  ///< number in `result` of summary.json
+  std::string figure = "gain";  ///< result to compare: name of a number in `result` of summary.json
   bool largest = true;          ///< whether a larger figure is better
-  std::string budget_key = "training.iterations";
-  std::vector<std::int64_t> budgets{10, 20, 40};  ///< value of that key in each round, rising
+  std::string budget_key = "training.iterations";  ///< key that limits the length of a training
+  std::vector<std::int64_t> budgets{10, 20, 40};   ///< value of that key in each round, rising
   double keep_share = 0.5;  ///< share of the trials that go on to the next round
   std::vector<std::int64_t> training_seeds{42};  ///< each trial is trained with each of them
-  std::int64_t ranks = 1;                        ///< ranks of a training
+  std::int64_t ranks = 1;                        ///< MPI ranks of a training
   std::vector<std::string> set;                  ///< "key=value" for all trials
   std::vector<Choice> choices;
 };
 
-/// @throws ConfigError with file and line of each thing that is wrong
+/// @throws ConfigError with file and line of each mistake
 Table read_table(const std::filesystem::path& file);
 
 }  // namespace traffic::tune

@@ -9,7 +9,7 @@ namespace traffic::rollout {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::uint32_t kVersion = 4;
+constexpr std::uint32_t kVersion = 5;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -62,17 +62,19 @@ std::uint64_t layout_hash() {
 
 PoolHead& head_of(std::span<std::byte> head) { return at<PoolHead>(head, 0); }
 
+void check_layout(std::uint64_t found) {
+  if (found == layout_hash()) return;
+  throw WorkerError(
+      "rollout_worker, sumo_env and the program that started them are not of one build "
+      "(layout {} found, {} expected): build all of them again",
+      hex64(found), hex64(layout_hash()));
+}
+
 void check_head(std::span<const std::byte> head) {
   if (head.size() < sizeof(PoolHead)) {
     throw WorkerError("the shared memory of the simulations is too short: {} bytes", head.size());
   }
-  const auto& pool = *reinterpret_cast<const PoolHead*>(head.data());
-  if (pool.layout != layout_hash()) {
-    throw WorkerError(
-        "rollout_worker, sumo_env and the program that started them are not of one build "
-        "(layout {} found, {} expected): build all of them again",
-        hex64(pool.layout), hex64(layout_hash()));
-  }
+  check_layout(reinterpret_cast<const PoolHead*>(head.data())->layout);
 }
 
 RankBlock& rank_block(std::span<std::byte> head, std::uint32_t rank) {

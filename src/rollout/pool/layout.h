@@ -74,10 +74,9 @@ struct alignas(kLine) PoolHead {
   double env_timeout_s;
   std::uint32_t max_restarts;
   SharedText<4096> env_program;
-  SharedText<256> host;  ///< the node's name
   std::atomic<std::uint32_t>
-      closing;  ///< set by the leader: workers end their simulations and exit
-  std::atomic<std::uint32_t> num_claimed;  ///< number of workers that have started
+      closing;  ///< set by the leader: workers end their simulations and leave the pool
+  std::atomic<std::uint32_t> num_claimed;  ///< number of workers that have come to this pool
   std::atomic<FatalState>
       fatal;  ///< set by the first worker that gives up; fatal_text has the reason
   SharedText<4096> fatal_text;
@@ -159,6 +158,9 @@ struct SlotView {
 };
 
 PoolHead& head_of(std::span<std::byte> head);
+/// @param found the layout_hash() in shared memory
+/// @throws WorkerError if another build has made the memory
+void check_layout(std::uint64_t found);
 /// @throws WorkerError if the head is of another build or its sizes contradict each other
 void check_head(std::span<const std::byte> head);
 RankBlock& rank_block(std::span<std::byte> head, std::uint32_t rank);

@@ -52,7 +52,7 @@ void spawn_workers(const WorkerSpawn& spawn) {
   const std::size_t n = spawn.nodes.size();
   std::vector<Info> infos(n);
   std::vector<MPI_Info> info_handles;
-  std::vector<std::string> memories;
+  std::vector<std::string> boards;
   std::vector<int> counts;
   int num_workers = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -65,15 +65,15 @@ void spawn_workers(const WorkerSpawn& spawn) {
     // On a single machine mpirun may not know the machine by its host name.
     if (n > 1) infos[i].set("host", node.host);
     info_handles.push_back(infos[i].get());
-    memories.push_back(fmt::format("{}:{}", node.memory_pid, node.memory_fd));
+    boards.push_back(fmt::format("{}:{}", node.leader_pid, node.board_fd));
     counts.push_back(node.count);
     num_workers += node.count;
   }
   std::string program = spawn.program;
-  std::string option = "--memory";
+  std::string option = "--notices";
   std::vector<char*> programs(n, program.data());
   std::vector<std::array<char*, 3>> arguments;
-  for (std::string& memory : memories) arguments.push_back({option.data(), memory.data(), nullptr});
+  for (std::string& board : boards) arguments.push_back({option.data(), board.data(), nullptr});
   std::vector<char**> argvs;
   for (auto& argv : arguments) argvs.push_back(argv.data());
   std::vector<int> errors(static_cast<std::size_t>(num_workers), MPI_SUCCESS);

@@ -13,9 +13,9 @@ namespace traffic::rollout {
 struct NodeWorkers {
   std::string host;  ///< as mpirun knows it
   int count = 1;
-  /// The node's pool is the memory behind descriptor memory_fd of process memory_pid.
-  pid_t memory_pid = 0;
-  int memory_fd = -1;
+  /// The node's notice board is the memory behind descriptor board_fd of process leader_pid.
+  pid_t leader_pid = 0;
+  int board_fd = -1;
 };
 
 struct WorkerSpawn {

@@ -13,9 +13,9 @@ namespace {
 
 constexpr const char* kMemoryName = "traffic_rollout";
 
-/// The file is sparse, because it has room for the largest command and answer of every simulation,
-/// and most of that is never used.
-os::Descriptor create_file(std::size_t size_bytes) {
+}  // namespace
+
+os::Descriptor create_pool_file(std::size_t size_bytes) {
   try {
     return os::create_memory_file(kMemoryName, size_bytes, os::Allocation::kSparse);
   } catch (const std::system_error& error) {
@@ -25,8 +25,6 @@ os::Descriptor create_file(std::size_t size_bytes) {
         human_bytes(static_cast<std::int64_t>(size_bytes)), error.what());
   }
 }
-
-}  // namespace
 
 os::Descriptor open_pool_memory(pid_t pid, int fd) {
   try {
@@ -53,7 +51,7 @@ PoolMemory PoolMemory::create(const PoolPlan& plan) {
   Geometry geometry = plan.geometry;
   geometry.num_ranks = static_cast<std::uint32_t>(plan.ranks.size());
   geometry.settings_bytes = static_cast<std::uint32_t>(plan.settings.size());
-  os::Descriptor file = create_file(geometry.total_bytes());
+  os::Descriptor file = create_pool_file(geometry.total_bytes());
   {
     const os::Mapping mapping =
         map_pool_memory(file, 0, geometry.head_bytes(), os::Access::kReadWrite);
@@ -64,7 +62,6 @@ PoolMemory PoolMemory::create(const PoolPlan& plan) {
     pool.env_timeout_s = plan.env_timeout_s;
     pool.max_restarts = plan.max_restarts;
     pool.env_program.set(plan.env_program);
-    pool.host.set(hostname());
     for (std::uint32_t r = 0; r < geometry.num_ranks; ++r) {
       rank_block(mapping.bytes(), r).rank = plan.ranks[r];
     }

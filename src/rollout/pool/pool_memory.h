@@ -45,11 +45,16 @@ class PoolMemory {
   os::Mapping all_;
 };
 
-/// The memory of a pool that another process of this user has created.
+/// New memory to share with the rollout workers. It is sparse, because it has room for the largest
+/// command and answer of every simulation, and most of that is never used.
+/// @throws ResourceError
+os::Descriptor create_pool_file(std::size_t size_bytes);
+
+/// Such memory that another process of this user has created.
 /// @throws ResourceError
 os::Descriptor open_pool_memory(pid_t pid, int fd);
 
-/// A part of a pool's memory.
+/// A part of such memory.
 /// @throws ResourceError
 os::Mapping map_pool_memory(const os::Descriptor& file, std::size_t offset_bytes,
                             std::size_t size_bytes, os::Access access);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "job_workers.h"
 #include "mpi_spawn.h"
 #include "pool_setup.h"
 #include "traffic/core/error.h"
@@ -40,8 +41,9 @@ double slowdown() {
 struct Outcome {
   int code = 0;
   pid_t pid = 0;
-  int fd = -1;
-  int num_workers = 0;
+  int memory_fd = -1;
+  int board_fd = -1;
+  int missing_workers = 0;  ///< number of workers to start on the node
   std::array<char, 256> host{};
   std::array<char, 2048> message{};
 };
@@ -57,7 +59,8 @@ Outcome not_started(const Error& error) {
                  fmt::format("the rollout workers could not be started: {}", error.what()));
 }
 
-/// Collective. Does everything that may fail on a node before the workers start.
+/// Collective. Does everything that may fail on a node before workers start, and calls the workers
+/// that the job has.
 /// @return the results of all ranks
 /// @throws the first failure, on all ranks
 std::vector<Outcome> make_memory(const comm::MpiSession& session, const WorkerPoolSpec& spec,
@@ -70,9 +73,11 @@ std::vector<Outcome> make_memory(const comm::MpiSession& session, const WorkerPo
       const PoolPlan plan = plan_pool(spec, session.topology());
       require_limits(plan.geometry);
       memory.emplace(PoolMemory::create(plan));
+      JobWorkers& workers = JobWorkers::of_this_process();
       mine.pid = getpid();
-      mine.fd = memory->file().get();
-      mine.num_workers = static_cast<int>(memory->geometry().num_workers());
+      mine.memory_fd = memory->file().get();
+      mine.board_fd = workers.board().file().get();
+      mine.missing_workers = workers.missing(static_cast<int>(memory->geometry().num_workers()));
       hostname().copy(mine.host.data(), mine.host.size() - 1);
     } catch (const Error& error) {
       mine = failure(error.code(), session.num_nodes() == 1
@@ -87,10 +92,11 @@ std::vector<Outcome> make_memory(const comm::MpiSession& session, const WorkerPo
       throw Error(outcome.message.data(), static_cast<ExitCode>(outcome.code));
     }
   }
+  if (memory) JobWorkers::of_this_process().board().post(*memory);
   return of_ranks;
 }
 
-/// Starts the workers of all nodes at once. Rank 0 only.
+/// Starts the missing workers of all nodes at once. Rank 0 only.
 Outcome start_workers(const comm::MpiSession& session, const WorkerPoolSpec& spec,
                       const std::vector<Outcome>& of_ranks, int attempt) {
   const double timeout_s = kSpawn_s * slowdown();
@@ -107,11 +113,13 @@ Outcome start_workers(const comm::MpiSession& session, const WorkerPoolSpec& spe
       }};
   for (const int leader : session.topology().leaders) {
     const Outcome& node = of_ranks[static_cast<std::size_t>(leader)];
+    if (node.missing_workers == 0) continue;
     spawn.nodes.push_back({.host = node.host.data(),
-                           .count = node.num_workers,
-                           .memory_pid = node.pid,
-                           .memory_fd = node.fd});
+                           .count = node.missing_workers,
+                           .leader_pid = node.pid,
+                           .board_fd = node.board_fd});
   }
+  if (spawn.nodes.empty()) return {};
   try {
     if (fault::hit("rollout.spawn", 0, attempt) == fault::Action::kFail) {
       throw WorkerError("MPI_Comm_spawn_multiple failed: fault rollout.spawn");
@@ -158,28 +166,35 @@ Outcome start_on_all_nodes(const comm::MpiSession& session, const WorkerPoolSpec
   return failed == all.end() ? Outcome{} : *failed;
 }
 
+/// A worker that starts late finds this pool closed, or another one.
+void give_up(const PoolMemory& memory) {
+  memory.pool().closing.store(1, std::memory_order_release);
+  JobWorkers& workers = JobWorkers::of_this_process();
+  workers.board().withdraw(memory);
+  workers.forget();
+}
+
 }  // namespace
 
-StartedPool start_pool(const comm::MpiSession& session, const WorkerPoolSpec& spec) {
-  std::vector<PoolMemory> given_up;
+PoolMemory start_pool(const comm::MpiSession& session, const WorkerPoolSpec& spec) {
   for (int attempt = 1;; ++attempt) {
     std::optional<PoolMemory> memory;
     const std::vector<Outcome> of_ranks = make_memory(session, spec, memory);
     const Outcome started = start_on_all_nodes(session, spec, of_ranks, attempt, memory);
     if (started.code == 0) {
-      if (!memory) {
-        const auto leader = static_cast<std::size_t>(session.topology().local_ranks.front());
-        memory.emplace(open_pool_memory(of_ranks[leader].pid, of_ranks[leader].fd));
+      if (memory) {
+        const auto workers = static_cast<int>(memory->geometry().num_workers());
+        JobWorkers::of_this_process().take(workers);
+        return std::move(*memory);
       }
-      return {.memory = std::move(*memory), .given_up = std::move(given_up)};
+      const auto leader = static_cast<std::size_t>(session.topology().local_ranks.front());
+      return PoolMemory(open_pool_memory(of_ranks[leader].pid, of_ranks[leader].memory_fd));
     }
+    if (memory) give_up(*memory);
     if (attempt == kSpawns) {
       throw Error(started.message.data(), static_cast<ExitCode>(started.code));
     }
     if (session.rank() == 0) fmt::print(stderr, "{}; trying once more\n", started.message.data());
-    if (!memory) continue;
-    memory->pool().closing.store(1, std::memory_order_release);
-    given_up.push_back(std::move(*memory));
   }
 }
 

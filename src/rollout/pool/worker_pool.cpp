@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "job_workers.h"
 #include "pool_memory.h"
 #include "pool_start.h"
 #include "slot.h"
@@ -21,7 +22,7 @@ namespace traffic::rollout {
 namespace {
 
 constexpr double kGlanceS = 0.5;  ///< time between checks of the workers while waiting
-constexpr double kCloseS = 10.0;  ///< time that the workers have to end
+constexpr double kCloseS = 10.0;  ///< time that the workers have to end their simulations
 constexpr double kMeetS = 600.0;  ///< time that the ranks have to meet before the end
 
 /// One environment of this rank.
@@ -47,13 +48,12 @@ struct WorkerPool::State {
   [[nodiscard]] std::uint32_t local_rank() const {
     return static_cast<std::uint32_t>(session.local_rank());
   }
-  void end_workers();
+  void close();
   std::optional<Event> look(int env, MyEnv& my);
 
   const comm::MpiSession& session;
   std::optional<PoolMemory> memory;
-  std::vector<PoolMemory> given_up;  ///< of starts that failed
-  std::vector<MyEnv> envs;           ///< parallel to my_envs()
+  std::vector<MyEnv> envs;  ///< parallel to my_envs()
   double worker_silence_s = 0;
   std::int64_t oom_kills_before = num_oom_kills();
   bool closed = false;
@@ -64,9 +64,7 @@ WorkerPool::WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& sp
               static_cast<int>(config::num_simulations(spec.rollout)), 2),
       state_(std::make_unique<State>(session)) {
   state_->worker_silence_s = spec.worker_silence_s;
-  StartedPool started = start_pool(session, spec);
-  state_->memory.emplace(std::move(started.memory));
-  state_->given_up = std::move(started.given_up);
+  state_->memory.emplace(start_pool(session, spec));
   const comm::Topology& topology = session.topology();
   os::enter_self(rank_block(state_->memory->head(), state_->local_rank()).process);
   // The k-th environment of this rank is the k-th environment of this rank on the node.
@@ -77,17 +75,21 @@ WorkerPool::WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& sp
   }
 }
 
-WorkerPool::~WorkerPool() { state_->end_workers(); }
+WorkerPool::~WorkerPool() { state_->close(); }
 
 void WorkerPool::close() {
   state_->session.rendezvous("the end of the simulations", kMeetS);
-  state_->end_workers();
+  state_->close();
 }
 
-/// The leader of each node ends the workers of its node. mpirun ends the job if one was killed.
-void WorkerPool::State::end_workers() {
+/// The leader of each node closes the pool there. Its workers then wait for the next pool. mpirun
+/// ends the job if one was killed.
+void WorkerPool::State::close() {
   if (std::exchange(closed, true) || !is_leader() || !memory) return;
-  rollout::end_workers(*memory, kCloseS);
+  JobWorkers& workers = JobWorkers::of_this_process();
+  workers.board().withdraw(*memory);
+  close_pool(*memory, kCloseS);
+  workers.give_back(static_cast<int>(memory->geometry().num_workers()));
 }
 
 /// Returns the event of an environment if it has answered since the last call.

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "notice_board.h"
 #include "pool_memory.h"
 #include "supervisor.h"
 #include "traffic/core/error.h"
@@ -22,15 +23,15 @@
 namespace traffic::rollout {
 namespace {
 
-/// Where the memory of the pool is: a descriptor of the process that has created it.
+/// Where the notice board is: a descriptor of the process that leads the node.
 struct Source {
   pid_t pid = 0;
   int fd = -1;
 };
 
-/// --memory PID:FD
+/// --notices PID:FD
 std::optional<Source> parse(std::span<char* const> argv) {
-  if (argv.size() != 3 || std::string_view(argv[1]) != "--memory") return std::nullopt;
+  if (argv.size() != 3 || std::string_view(argv[1]) != "--notices") return std::nullopt;
   Source source;
   const std::string_view text(argv[2]);
   const char* const stop = text.data() + text.size();
@@ -41,22 +42,14 @@ std::optional<Source> parse(std::span<char* const> argv) {
   return source;
 }
 
-/// @throws WorkerError if MPI has started this worker beside the ranks of another node
-os::Descriptor open_memory_of_node(const Source& source) {
-  os::Descriptor file = open_pool_memory(source.pid, source.fd);
-  const os::Mapping first = map_pool_memory(file, 0, sizeof(PoolHead), os::Access::kReadOnly);
+/// The number of this worker in a pool: workers count in the order in which they come.
+/// @return nothing if the pool has as many workers as it needs
+std::optional<std::uint32_t> claim_number(const os::Descriptor& pool) {
+  const os::Mapping first = map_pool_memory(pool, 0, sizeof(PoolHead), os::Access::kReadWrite);
   check_head(first.bytes());
-  const std::string wanted = head_of(first.bytes()).host.get();
-  if (const std::string host = hostname(); host != wanted) {
-    throw WorkerError("MPI has started this worker on {}, but its ranks are on {}", host, wanted);
-  }
-  return file;
-}
-
-/// Numbers the workers of a node in the order in which they start.
-std::uint32_t claim_number(const os::Descriptor& memory) {
-  const os::Mapping first = map_pool_memory(memory, 0, sizeof(PoolHead), os::Access::kReadWrite);
-  return head_of(first.bytes()).num_claimed.fetch_add(1, std::memory_order_relaxed);
+  PoolHead& head = head_of(first.bytes());
+  const std::uint32_t number = head.num_claimed.fetch_add(1, std::memory_order_relaxed);
+  return number < head.geometry.num_workers() ? std::optional(number) : std::nullopt;
 }
 
 /// Signals are for the ranks: a worker that dies of one would end the whole job. The simulations
@@ -81,11 +74,16 @@ int run_rollout_worker(int argc, char** argv) {
     fault::hit("rollout_worker.start", 0, 1);
     // If the job has ended meanwhile, perhaps successfully, this worker must not fail.
     if (kill(source->pid, 0) != 0 && errno == ESRCH) return static_cast<int>(ExitCode::kDone);
-    os::Descriptor memory = open_memory_of_node(*source);
-    const std::uint32_t worker = claim_number(memory);
-    Supervisor supervisor(std::move(memory), worker);
-    const bool orphaned = supervisor.run() == Supervisor::End::kOrphaned;
-    return static_cast<int>(orphaned ? ExitCode::kPeerLost : ExitCode::kDone);
+    NoticeReader notices(source->pid, source->fd);
+    while (auto pool = notices.next_pool()) {
+      const auto worker = claim_number(*pool);
+      if (!worker) continue;
+      Supervisor supervisor(std::move(*pool), *worker);
+      if (supervisor.run() == Supervisor::End::kOrphaned) {
+        return static_cast<int>(ExitCode::kPeerLost);
+      }
+    }
+    return static_cast<int>(ExitCode::kDone);
   } catch (const std::exception& error) {
     // An exit code other than 0 tells mpirun, which then ends the ranks.
     fmt::print(stderr, "rollout_worker on {}: {}\n", hostname(), error.what());

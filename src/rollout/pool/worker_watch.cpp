@@ -70,7 +70,7 @@ void require_workers_alive(const PoolMemory& memory, double limit_s,
   }
 }
 
-bool end_workers(const PoolMemory& memory, double timeout_s) {
+bool close_pool(const PoolMemory& memory, double timeout_s) {
   memory.pool().closing.store(1, std::memory_order_release);
   bool all_well = true;
   const Stopwatch waited;
@@ -86,7 +86,8 @@ bool end_workers(const PoolMemory& memory, double timeout_s) {
     if (stopped()) continue;
     const pid_t pid = worker.process.pid.load(std::memory_order_relaxed);
     if (pid > 0 && os::is_running_or_unknown(worker.process)) {
-      fmt::print(stderr, "rollout_worker {} (pid {}) does not end and is killed\n", w, pid);
+      fmt::print(stderr, "rollout_worker {} (pid {}) does not end its simulations and is killed\n",
+                 w, pid);
       kill(pid, SIGKILL);
     }
     all_well = false;

@@ -21,9 +21,9 @@ void wait_for_workers(const PoolMemory& memory, double timeout_s);
 /// @throws WorkerError if a worker is gone or stopped
 void require_workers_alive(const PoolMemory& memory, double limit_s, std::int64_t oom_kills_before);
 
-/// Closes the pool and waits until the workers have ended; kills those that do not end in time. The
-/// leader only.
-/// @return whether all have ended without being killed
-bool end_workers(const PoolMemory& memory, double timeout_s);
+/// Closes the pool and waits until the workers have ended its simulations; kills workers that do
+/// not do so in time. The leader only.
+/// @return whether no worker had to be killed
+bool close_pool(const PoolMemory& memory, double timeout_s);
 
 }  // namespace traffic::rollout

@@ -32,8 +32,8 @@ std::string signed_text(const report::MeanInterval& interval) {
              : fmt::format("{:+.2f}", interval.mean);
 }
 
-/// Without the user's word the objective is that of the configuration. The share of the demand that
-/// gets through says nothing where all of it gets through, so there the delay is compared.
+/// Chooses the objective, unless the user has set it. If all of the demand gets through, the share
+/// that gets through shows no difference between controllers, so the delay is compared.
 void choose_objective(const config::CommonOptions& options, double step_length_s, Trial& trial) {
   config::Env& env = trial.plan.config.env;
   if (!options.config_path.empty() || is_set(options, "env.objective")) return;

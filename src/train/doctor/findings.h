@@ -13,16 +13,16 @@
 
 namespace traffic::train {
 
-/// Runs work. The finding contains the text that it returns, or the error that it throws.
+/// Runs `work` and turns the text that it returns, or the error that it throws, into a finding.
 Finding attempt(const std::string& subject, const std::function<std::string()>& work);
 
 /// Resources of one node and its load in the planned run.
 struct NodeFacts {
   std::string host;
-  int cpus = 0;
-  int ranks = 0;
-  std::int64_t simulations = 0;
-  std::int64_t memory_bytes = 0;
+  int cpus = 0;                   ///< CPUs that the ranks may use
+  int ranks = 0;                  ///< ranks on this node
+  std::int64_t simulations = 0;   ///< simulations on this node
+  std::int64_t memory_bytes = 0;  ///< main memory
 };
 /// Estimated main memory of the ranks and simulations on a node, with a margin.
 std::int64_t needed_bytes(const NodeFacts& node);
@@ -47,7 +47,7 @@ struct NodeInventory {
   std::string host;
   std::string text;
 };
-/// Fails if the nodes have different programs or data files.
+/// A failure if the nodes have different programs or data files.
 /// @param nodes at least one
 Finding judge_inventories(const std::vector<NodeInventory>& nodes);
 

@@ -9,7 +9,7 @@
 namespace traffic::train {
 namespace {
 
-/// Share of the memory: more swap in use than this is not just a remainder of earlier shortage.
+/// Swap in use, as a share of the memory, above which memory is probably short at present.
 constexpr double kMuchSwap = 0.05;
 /// Share of a GPU that other processes may hold or use before a warning.
 constexpr double kMuchOfAGpu = 0.2;

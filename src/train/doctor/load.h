@@ -14,10 +14,10 @@
 namespace traffic::train {
 
 struct LoadFacts {
-  int cpus = 0;       ///< processors of the machine
-  double load = 0.0;  ///< mean number of runnable processes in the last minute
-  std::int64_t available_bytes = 0;
-  std::int64_t swap_bytes = 0;  ///< in use
+  int cpus = 0;                      ///< processors of the machine
+  double load = 0.0;                 ///< mean number of runnable processes in the last minute
+  std::int64_t available_bytes = 0;  ///< main memory that new programs can use
+  std::int64_t swap_bytes = 0;       ///< swap space in use
 };
 /// Reads the load of this machine.
 LoadFacts look_at_load();

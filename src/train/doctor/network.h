@@ -9,9 +9,9 @@
 
 namespace traffic::train {
 
-/// The scenario's conflicts, lights, demand, time and possible commands, and the settings that are
-/// made for it.
-/// @param env is changed by sim::set_the_obvious()
+/// Describes the scenario's conflicts, lights, demand, duration and possible commands, and the
+/// settings that the program chooses for it.
+/// @param env changed by sim::set_the_obvious()
 std::vector<Finding> describe_network(const sim::NetworkStudy& study, config::Env& env);
 
 /// The problems of a run with this configuration.

@@ -25,8 +25,8 @@ std::set<std::string> said_by_user(const EvaluationNames& names,
   return keys;
 }
 
-/// Settings of the environment in which a controller was trained and is not evaluated, less what
-/// the command line asks for.
+/// Settings of the environment that differ between a controller's training and this evaluation,
+/// without those that the command line sets.
 std::vector<std::string> other_settings(const config::Config& trained,
                                         const config::Config& evaluated,
                                         const EvaluationNames& names,

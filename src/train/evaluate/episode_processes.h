@@ -22,10 +22,10 @@ struct EpisodeReport {
   Kind kind = Kind::kRunning;
   std::int32_t exit_code = 0;
   std::size_t task = 0;
-  double share = 0;            ///< share of the episode that is done
-  std::int64_t mark = 0;       ///< kMark: the episode has lasted this number of mark intervals
-  EvaluatedEpisode episode{};  ///< kMark, kDone: the metrics so far
-  std::array<char, 2048> text{};
+  double share = 0;               ///< share of the episode that is done
+  std::int64_t mark = 0;          ///< kMark: the episode has lasted this number of mark intervals
+  EvaluatedEpisode episode{};     ///< kMark, kDone: the metrics so far
+  std::array<char, 2048> text{};  ///< kFailed: the error message
 };
 
 /// Runs as many episodes at a time as the plan has jobs. If a process dies or sends no report for
@@ -35,17 +35,19 @@ struct EpisodeReport {
 /// objects and thus on what the process simulated before.
 class EpisodeProcesses {
  public:
-  /// Chooses the next episode whenever a process is free; nothing: start none for now. A task is
-  /// the index of the controller times the number of seeds of the plan, plus the index of the seed.
+  /// Chooses the next episode whenever a process is free; nothing: start none for now. An episode
+  /// is given by its task: index of the controller * number of seeds of the plan + index of the
+  /// seed.
   using NextTask = std::function<std::optional<std::size_t>()>;
 
   /// Starts no process yet.
   /// @param plan must outlive this object
-  /// @param mark_s simulated time between two reports of kind kMark, the first of them at the
-  ///     begin of the episode; 0: no such reports
+  /// @param mark_s simulated time between two reports of kind kMark, the first of which comes at
+  /// the
+  ///   start of the episode; 0: no such reports
   EpisodeProcesses(const EvaluationPlan& plan, NextTask next_task, double mark_s = 0.0);
 
-  /// Waits for the next mark or the next end of an episode.
+  /// Waits until an episode reaches a mark or ends.
   /// @param goes_on called about once a second meanwhile; false ends the wait
   /// @return a report of kind kMark or kDone; nothing if goes_on returned false, or if no process
   ///     runs and none is to be started
@@ -54,10 +56,10 @@ class EpisodeProcesses {
   /// @throws ResourceError if a process cannot be started
   std::optional<EpisodeReport> next(const std::function<bool()>& goes_on);
 
-  /// Ends an episode early. It sends no report any more.
+  /// Ends an episode early. It sends no more reports.
   void end(std::size_t task);
 
-  /// Shares of the running episodes that are done, added up.
+  /// Sum over the running episodes of the share that is done.
   [[nodiscard]] double running_share() const;
 
  private:

@@ -21,12 +21,12 @@ struct Figure {
 
 using Episodes = std::vector<EvaluatedEpisode>;
 
-/// All metrics in the order of the tables. Those with a column in overview_table() come first.
+/// All metrics in the order of the tables; metrics with a column in overview_table() come first.
 const std::vector<Figure>& figures();
 
-/// Metrics that a controller should not raise above those of uncontrolled traffic. An excess of the
-/// last one, hard brakes, is reported but does not make a controller unsafe: holding a vehicle back
-/// makes the vehicles behind it brake.
+/// Metrics that should not be higher with a controller than without control. The last one is hard
+/// brakes. Its excess is reported but does not make a controller unsafe, because holding a vehicle
+/// back makes the vehicles behind it brake.
 const std::vector<Figure>& safety_figures();
 
 /// A metric's values in a controller's episodes, in the order of the seeds.
@@ -34,7 +34,7 @@ const std::vector<Figure>& safety_figures();
 std::vector<double> values_of(const EvaluationPlan& plan, const Episodes& episodes,
                               std::size_t controller, double (*of)(const EvaluatedEpisode&));
 
-/// Excess of a metric under a controller over that under `none`, paired by seed.
+/// Excess of a metric with a controller over the same metric with `none`, paired by seed.
 /// @param none index of the controller `none`
 report::MeanInterval excess_of(const EvaluationPlan& plan, const Episodes& episodes,
                                std::size_t controller, std::size_t none, const Figure& figure);

@@ -15,7 +15,7 @@
 namespace traffic::train {
 namespace {
 
-/// Gains within so many percent of 0 are no reason to use a controller or to refuse it.
+/// A gain of at most this many percentage points, positive or negative, counts as no effect.
 constexpr double kNoEffect = 1.0;
 constexpr std::size_t kNone = 0;  ///< index of no control in a trial
 
@@ -155,7 +155,7 @@ std::string gain_text(const Trial& trial, const ControllerVerdict& verdict) {
 
 double minutes_for_seeds(const Trial& trial, std::size_t seeds, double minutes) {
   constexpr double kReserve = 1.2;
-  constexpr double kUnknown = 5.0;  // times as long, where no episode showed its speed
+  constexpr double kUnknown = 5.0;  // factor on the time if no episode showed its speed
   const double wanted = trial.whole_seed_s > 0.0
                             ? kReserve * trial.whole_seed_s * static_cast<double>(seeds) / 60.0
                             : kUnknown * minutes;

@@ -13,7 +13,7 @@ namespace traffic::train {
 /// The result of a controller in a trial.
 enum class Standing : std::uint8_t {
   kHelps,      ///< it is safe, and the 95 % interval of its gain lies above 0
-  kNoEffect,   ///< its gain is 0 within a point, or it commanded nothing
+  kNoEffect,   ///< its gain is within one percentage point of 0, or it commanded nothing
   kWorsens,    ///< the 95 % interval of its gain lies below 0
   kUnsafe,     ///< more collisions or emergencies than without control
   kJams,       ///< more jammed runs than without control
@@ -30,19 +30,19 @@ struct Recommendation {
   double needed_minutes = 0;         ///< estimated time of a trial that decides; 0 if decided
 };
 
-/// Recommends a controller that helps. Among several of these, it prefers a trained one to a script
-/// and an earlier one to a later one, unless the 95 % interval of the paired difference shows that
-/// the other is better.
-/// @param minutes that the trial was given
+/// Recommends a controller that helps. If several help, it prefers a trained one to a script, and
+/// one that comes earlier in the plan to a later one. It recommends another controller only if the
+/// 95 % interval of their paired difference shows that the other is better.
+/// @param minutes time that the trial was given
 Recommendation recommend(const Trial& trial, double minutes);
 
 /// "reduces the delay by 12.3 +- 1.2 %" or "raises the share of the demand that gets through by
 /// 5.0 +- 1.1 %"; the interval is missing with a single seed.
 std::string gain_text(const Trial& trial, const ControllerVerdict& verdict);
 
-/// Estimated minutes of a trial with this number of seeds and whole episodes, longer than the trial
-/// itself and rounded up to two digits.
-/// @param minutes that the trial was given
+/// Estimated minutes that a trial with this number of seeds and whole episodes takes, rounded up to
+/// two digits; always longer than the given trial.
+/// @param minutes time that the trial was given
 double minutes_for_seeds(const Trial& trial, std::size_t seeds, double minutes);
 
 }  // namespace traffic::train

@@ -13,7 +13,7 @@ namespace traffic::train {
 /// @throws ResourceError that names the folder if it cannot be created
 void create_replay_dir(const EvaluationPlan& plan);
 
-/// Arguments with which SUMO itself writes the place of each vehicle each second, in its own format
+/// Arguments with which SUMO writes the position of each vehicle in each second, in its own format
 /// (FCD).
 std::vector<std::string> sumo_output_arguments(const EvaluationPlan& plan, std::size_t controller);
 

@@ -15,14 +15,16 @@
 namespace traffic::train {
 namespace {
 
-/// Below the seeds of all trainings (rollouts/baseline_runs.h), and far from those of users.
+/// First seed of trials. It is below the seeds of all trainings (rollouts/baseline_runs.h), and far
+/// from seeds that users choose.
 constexpr std::uint64_t kFirstTrialSeed = 600'000'000;
 constexpr std::size_t kMaxSeeds = 1000;
 constexpr double kMarks = 32.0;
 constexpr double kLongestMark_s = 60.0;
-/// A jam is noticed after five minutes without an arrival, and needs time to build up.
+/// Time with a full network after which a trial shows jams: a jam needs time to build up, and is
+/// noticed after five minutes without an arrival.
 constexpr double kFull_s = 600.0;
-/// Before this share of the time has passed, the speed of the simulations is not known well.
+/// Share of the time after which the speed of the simulations is known well enough.
 constexpr double kLookShare = 0.15;
 
 class TrialRun {
@@ -61,7 +63,8 @@ class TrialRun {
   Course& course(std::size_t index) {
     return schedule_.course(index / plan_.controllers.size(), index % plan_.controllers.size());
   }
-  /// Episodes count seed by seed here, and controller by controller in an EvaluationPlan.
+  /// Converts the index of an episode to a task. Indices here go seed by seed, tasks of an
+  /// EvaluationPlan controller by controller.
   [[nodiscard]] std::size_t task_of(std::size_t index) const {
     return index % plan_.controllers.size() * kMaxSeeds + index / plan_.controllers.size();
   }
@@ -126,8 +129,8 @@ class TrialRun {
     return true;
   }
 
-  /// The first mark at which an uncontrolled run is steady; above the number of marks if it has not
-  /// come so far.
+  /// The first mark at which an uncontrolled run is steady (scene/score.h); above the number of
+  /// marks if it has not got there.
   [[nodiscard]] std::int64_t full_mark(std::size_t seed) const {
     const auto& marks = running_[seed * plan_.controllers.size()].at_mark;
     const auto found = std::ranges::find_if(marks, [&](const EvaluatedEpisode& episode) {
@@ -136,7 +139,7 @@ class TrialRun {
     return found == marks.end() ? marks_ + 1 : found - marks.begin();
   }
 
-  /// The mark that episodes should reach, by the first seed.
+  /// The mark that episodes should reach, judging by the first seed.
   [[nodiscard]] std::int64_t wanted_mark() const {
     return full_mark(0) + static_cast<std::int64_t>(std::ceil(kFull_s / mark_s_));
   }
@@ -151,7 +154,7 @@ class TrialRun {
     return running.whole ? &*running.whole : nullptr;
   }
 
-  /// Seeds, counted from 0, on which all controllers have come to a mark.
+  /// Seeds, counted from 0, on which all controllers have reached a mark.
   [[nodiscard]] std::vector<std::size_t> seeds_at(std::int64_t mark) const {
     const std::size_t controllers = plan_.controllers.size();
     std::vector<std::size_t> seeds;

@@ -1,5 +1,5 @@
-/// Fits the episodes of a trial into a limited real time: estimates from the progress of running
-/// episodes which further ones still fit, and how long episodes may be.
+/// Fits the episodes of a trial into a limited real time. From the progress of running episodes, it
+/// estimates how many more episodes fit, and how long episodes may be.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace traffic::train {
 
 /// The progress of one episode. Marks divide the simulated time of an episode into equal intervals;
-/// mark 0 is its begin, after the simulation has been loaded.
+/// mark 0 is its start, after the simulation has been loaded.
 struct Course {
   bool started = false;
   bool ended = false;     ///< it has reached its own end or the horizon
@@ -19,29 +19,31 @@ struct Course {
       reached_s{};  ///< [marks] real time from the start of its process to each mark
 };
 
-/// A seed is run under all controllers, one after the other where processes are few.
+/// A seed consists of one episode for each controller.
 class TrialSchedule {
  public:
   /// @param processes number of episodes that run at the same time
-  /// @param marks number of marks after the begin; the last one is the end of the whole episode
+  /// @param marks number of marks after mark 0; the last one is the end of the whole episode
   TrialSchedule(std::size_t controllers, int processes, std::int64_t marks);
 
   /// The progress of an episode. Seeds count from 0.
   Course& course(std::size_t seed, std::size_t controller);
 
   /// Estimated real time to the end of the first `seeds` seeds, with episodes that end at `mark`.
-  /// A lower bound as long as no episode shows how fast simulations are.
+  /// It is a lower bound as long as no episode shows how fast simulations are.
   [[nodiscard]] double remaining_s(std::size_t seeds, std::int64_t mark) const;
 
-  /// Estimated real time that one more seed takes if it runs to `mark`. 0 if it is not known yet.
+  /// Estimated real time of one more seed that runs to `mark`; 0 if it is not known yet.
   [[nodiscard]] double seed_s(std::int64_t mark) const;
 
-  /// The mark at which episodes should end so that enough seeds fit into the time that is left.
-  /// Whole episodes are kept if three seeds fit. Otherwise four seeds have to fit, or two where
-  /// four would not reach the wanted mark.
-  /// @param present the mark so far; the result is not above it
+  /// The mark at which episodes should end, so that enough seeds fit into the remaining time. If
+  /// three seeds with whole episodes fit, episodes stay whole. Otherwise the mark is the last one
+  /// that four seeds can reach; if that is before wanted_mark, the last one that two seeds can
+  /// reach.
+  /// @param present the present end of episodes; the result is not above it
   /// @param wanted_mark the first mark at which episodes show enough; above the number of marks if
-  ///     this is not known
+  ///   this is not known
+  /// @param left_s remaining real time
   [[nodiscard]] std::int64_t horizon(std::int64_t present, std::int64_t wanted_mark,
                                      double left_s) const;
 

@@ -10,15 +10,16 @@
 
 namespace traffic::train {
 
-/// Shares of the time since the last call, from a running time split.
+/// Computes the shares of time that a rank has spent waiting since the last call.
 class WaitShares {
  public:
+  /// @param split the time split of the training, which goes on running
   /// @param other_ranks_s seconds that this rank has waited for other ranks so far
   /// @param simulates whether the training has simulations
-  /// @return wait/data, wait/other_ranks, wait/small_steps (reduction and optimiser without
-  ///   waiting). With simulations also wait/simulations (ranks wait for simulations) and wait/ranks
-  ///   (simulations wait for ranks: all the time that a rank learns, and half of the time that it
-  ///   infers). Empty if no time has passed
+  /// @return wait/data, wait/other_ranks and wait/small_steps (reduction and optimiser without
+  ///   waiting); empty if no time has passed. With simulations also wait/simulations (the rank
+  ///   waits for simulations) and wait/ranks (simulations wait for the rank: all of the time in
+  ///   which it learns, and half of the time in which it computes decisions)
   report::NamedValues take(const TimeSplit& split, double other_ranks_s, bool simulates);
 
  private:
@@ -37,9 +38,9 @@ class Adviser {
 
  private:
   struct State {
-    int out = 0;     ///< times in a row that the metric was out of range
-    int within = 0;  ///< times in a row that the metric was within range
-    bool said = false;
+    int out = 0;        ///< times in a row that the metric was out of range
+    int within = 0;     ///< times in a row that the metric was within range
+    bool said = false;  ///< whether it has been reported
   };
   std::map<std::string, State> states_;
 };

@@ -12,11 +12,11 @@ inline constexpr double kBytesPerGiB = 1024.0 * 1024.0 * 1024.0;
 
 /// Bytes, as counted by torch's allocator.
 struct GpuMemory {
-  std::int64_t allocated = 0;  ///< in tensors
-  std::int64_t reserved = 0;   ///< in tensors or cached
+  std::int64_t allocated = 0;  ///< memory in tensors
+  std::int64_t reserved = 0;   ///< memory in tensors or cached
   std::int64_t peak_allocated = 0;
-  std::int64_t total = 0;  ///< of the GPU
-  std::int64_t free = 0;   ///< of the GPU, for all processes
+  std::int64_t total = 0;  ///< memory of the GPU
+  std::int64_t free = 0;   ///< memory of the GPU that no process uses
 };
 
 /// Limits for the warnings about GPU memory, in GiB.
@@ -42,7 +42,7 @@ struct MemoryActions {
   std::vector<std::string> warnings;
 };
 
-/// Gives each warning once, and again only after its cause had ceased.
+/// Gives each warning once, and again only if its cause ceased in between.
 class MemoryWatch {
  public:
   explicit MemoryWatch(MemoryLimits limits) : limits_(limits) {}

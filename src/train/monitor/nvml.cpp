@@ -24,7 +24,7 @@ using Device = void*;
 
 }  // namespace
 
-/// The functions that are used of the library's interface, which is stable.
+/// The functions of the library that this class calls. Their interface is stable.
 struct Nvml::Functions {
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;

@@ -16,14 +16,14 @@ class ResourceKeeper {
   /// Limits the GPU memory of the rank.
   ResourceKeeper(const comm::Communicator& communicator, const config::Config& config);
 
-  /// Reading of this rank.
+  /// Reads the resources of this rank.
   Reading read() { return reader_.read(); }
   /// Warns if a node uses too much memory and releases idle memory.
   void look(const std::vector<Reading>& of_ranks);
-  /// The same check for this rank's GPU.
+  /// Does the same for the memory of this rank's GPU.
   void look_at_gpu();
 
-  /// Totals over all ranks.
+  /// Totals over all ranks, as of the last look().
   [[nodiscard]] const ResourceWatch& all() const { return all_; }
 
  private:

@@ -14,7 +14,7 @@ namespace {
 constexpr double kLeastIntervalS = 5.0;
 /// Maximum share of the time that reading may take.
 constexpr double kCostShare = 0.005;
-/// Share of the target from which on a warning appears, before memory runs out.
+/// Share of the target above which a warning appears, before memory runs out.
 constexpr double kWarnShare = 0.9;
 
 /// Names the largest consumer, and the settings that reduce it.
@@ -75,8 +75,8 @@ Reading ResourceReader::read() {
     last_.gpu_allocated = static_cast<double>(memory.allocated);
     last_.gpu_reserved = static_cast<double>(memory.reserved);
     last_.gpu_peak = static_cast<double>(memory.peak_allocated);
-    // NVML reports the load of roughly the last second. Query it before the memory of the processes
-    // is counted, during which the GPU idles. The first query is ignored, because no training
+    // NVML reports the load of roughly the last second. Query it before counting the memory of the
+    // processes, because the GPU idles meanwhile. The first query is ignored, because no training
     // preceded it.
     const auto load = nvml_->load(pci_bus_id_);
     last_.gpu_busy = load && next_read_s_ > 0.0 ? load->busy : -1.0;

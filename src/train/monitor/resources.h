@@ -46,8 +46,8 @@ class ResourceReader {
  public:
   /// @param first_of_node whether this rank reads for its node
   ResourceReader(at::Device device, bool first_of_node);
-  /// Returns the last reading, or a new one if that is some seconds old, so that looking at all
-  /// processes takes no noticeable time.
+  /// Reads the resources, at most once in some seconds, because looking at all processes takes
+  /// time. Calls in between return the last reading.
   Reading read();
 
  private:
@@ -68,8 +68,8 @@ class ResourceWatch {
       : target_bytes_(target_bytes > 0.0 ? target_bytes : node_bytes),
         names_target_(target_bytes > 0.0) {}
 
-  /// Actions to take after a reading. A warning appears once, and again only after its cause had
-  /// ceased.
+  /// Actions to take after a reading. A warning appears once, and again only if its cause ceased in
+  /// between.
   struct Actions {
     bool release = false;  ///< release idle memory
     std::optional<std::string> warning;

@@ -9,10 +9,10 @@
 namespace traffic::train {
 namespace {
 
-/// Window of short steps: large enough that one slow step (a checkpoint, a page read from disk)
-/// makes no straggler.
+/// Number of short steps in a window. The window is so large that a single slow step (a checkpoint,
+/// a page read from disk) does not make a rank a straggler.
 constexpr int kShortSteps = 20;
-/// Window of long steps: those of phases 2 and 3 take seconds and are few.
+/// Number of long steps in a window. The steps of phases 2 and 3 take seconds, and there are few.
 constexpr int kLongSteps = 3;
 constexpr double kLongS = 30.0;
 constexpr double kFactor = 1.5;

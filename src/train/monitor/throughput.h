@@ -14,7 +14,7 @@ class Throughput {
   void add(double seconds, std::int64_t items);
 
   [[nodiscard]] double last_step_s() const { return last_step_s_; }
-  /// Rate over about the last second, at least over the last step.
+  /// Rate over about the last second; over the last step if that took longer.
   [[nodiscard]] double recent_items_per_s() const { return recent_; }
   [[nodiscard]] double mean_items_per_s() const;
   [[nodiscard]] double seconds() const { return seconds_; }

@@ -31,8 +31,8 @@ struct Exploration {
 /// Chooses actions to learn from.
 /// @param obs [rows, inputs], on the CPU
 /// @param actions [rows] output
-/// @param vectors [rows, num_actions] output: the weights from which each action was drawn, which
-///     are uniform random numbers for a random action; may be empty
+/// @param vectors [rows, num_actions] output, may be empty: the weights from which each action was
+///   drawn. For a random action they are uniform random numbers
 void explore(ActingNetwork& acting, const torch::Tensor& obs, const Exploration& exploration,
              Rng& rng, std::span<std::uint8_t> actions, std::span<float> vectors);
 

@@ -21,16 +21,16 @@ struct Batch {
   torch::Tensor obs;             ///< [B, obs_dim]
   torch::Tensor actions;         ///< [B] int64
   torch::Tensor action_vectors;  ///< [B, action_dim of the learner]
-  rl::NStepReturns steps;
-  torch::Tensor next_obs;  ///< [B, obs_dim]
+  rl::NStepReturns steps;        ///< rewards and discounts up to next_obs
+  torch::Tensor next_obs;        ///< [B, obs_dim]
 };
 
 /// Parameters of an update. All but the generator are the same on all ranks.
 struct UpdateContext {
-  std::int64_t update = 0;  ///< number of earlier updates
-  double learning_rate_factor = 1.0;
-  double total_batch = 1.0;  ///< number of transitions, summed over all ranks
-  Rng& rng;                  ///< generator for this rank and update
+  std::int64_t update = 0;            ///< number of earlier updates
+  double learning_rate_factor = 1.0;  ///< factor on the learning rates of the settings
+  double total_batch = 1.0;           ///< number of transitions, summed over all ranks
+  Rng& rng;                           ///< generator for this rank and update
 };
 
 /// Metrics of an update, by name: sums over this rank's batch, which the caller divides by
@@ -57,8 +57,8 @@ class Learner {
       : settings_(settings), networks_(networks, communicator) {}
 
   /// Collective. Makes the update of Q-learning with one network: loss, backward, reduce, clip,
-  /// Adam, target.
-  /// @param values [B] of the actions taken, differentiable
+  /// Adam, target network.
+  /// @param values [B] values of the actions taken, differentiable
   /// @param targets [B]
   Figures learn_values(const torch::Tensor& values, const torch::Tensor& targets,
                        const UpdateContext& context);

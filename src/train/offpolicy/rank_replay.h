@@ -19,7 +19,7 @@ class RankReplay {
  public:
   struct Setting {
     const OffPolicy& learning;
-    std::uint64_t seed = 0;  ///< of the run
+    std::uint64_t seed = 0;  ///< seed of the run
     comm::Communicator& communicator;
   };
   /// Number and shape of the streams of steps that this rank stores.
@@ -34,7 +34,7 @@ class RankReplay {
   RankReplay(const Setting& setting, const Streams& streams);
 
   void push(const replay::Step& step) { replay_.push(step); }
-  /// Marks a gap: the next step does not continue the last one.
+  /// Marks a gap, see replay::Replay::begin_anew().
   void begin_anew() { replay_.begin_anew(); }
   [[nodiscard]] std::int64_t num_transitions() const { return replay_.size(); }
   /// Collective. Number of transitions of the rank that has the fewest.

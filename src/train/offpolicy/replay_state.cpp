@@ -53,8 +53,8 @@ std::span<const std::string> newest(const std::vector<std::string>& names, std::
   return std::span(names).last(std::min(names.size(), count));
 }
 
-/// Refuses a segment with room that is not the last one of its replay.
-/// @param before the segments before the next one
+/// Refuses a segment that is not full if another segment of its replay follows.
+/// @param before the segments that come before the next one
 void require_full_but_last(const checkpoint::Snapshot& snapshot,
                            const replay::Replay::Segments& before) {
   if (before.empty() || before.back()->is_full()) return;

@@ -19,19 +19,20 @@ namespace traffic::train::offpolicy {
 class RankState {
  public:
   /// @param replay must outlive this object
-  /// @param stream_ids numbers of this rank's streams among the streams of all ranks, if they mean
-  ///     the same streams on any number of ranks; empty: every rank has streams of its own
+  /// @param stream_ids numbers of this rank's streams, if the streams do not depend on the number
+  /// of
+  ///   ranks (e.g. one for each simulation); empty: every rank has its own streams
   RankState(replay::Replay& replay, comm::Communicator& communicator,
             std::vector<std::int64_t> stream_ids)
       : replay_(replay), communicator_(communicator), stream_ids_(std::move(stream_ids)) {}
 
-  /// Collective. Names the games and segments of all ranks in the snapshot, and adds this rank's to
-  /// its parts.
+  /// Collective. Adds the games and segments of this rank to the parts of the snapshot, and the
+  /// names of those of all ranks to the snapshot itself.
   void save_to(checkpoint::Snapshot& snapshot, checkpoint::Bytes games) const;
 
   struct Restored {
     bool same_ranks = true;   ///< the checkpoint was saved by the same number of ranks
-    checkpoint::Bytes games;  ///< of this rank; empty if the number of ranks differs
+    checkpoint::Bytes games;  ///< games of this rank; empty if the number of ranks differs
   };
   /// Restores this rank's state to the bit if the number of ranks is the same. Otherwise each rank
   /// gets the streams of its stream_ids or, if it has none, an equal share of all full segments.

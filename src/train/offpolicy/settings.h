@@ -1,4 +1,5 @@
-/// The configuration section [offpolicy]: settings of the learner.
+/// The configuration section [offpolicy]: settings of the learner. The rows in settings.cpp
+/// describe each key.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +14,20 @@ struct OffPolicy {
   std::int64_t max_episodes = 50'000;  ///< summed over all ranks
   std::int64_t hidden_dim = 128;
   std::int64_t layers = 2;
-  std::int64_t buffer_size = 400'000;  ///< transitions of a rank
+  std::int64_t buffer_size = 400'000;  ///< transitions that a rank keeps
   std::int64_t learning_starts = 10'000;
   std::int64_t batch_size = 512;
   std::string batch_scope = "rank";
   std::int64_t update_interval = 128;  ///< environment steps of a rank between updates
   std::int64_t n_step = 3;
   double gamma = 0.97;
-  double learning_rate = 5e-4;  ///< of the critics of ddpg and sac, and of dqn
+  double learning_rate = 5e-4;  ///< learning rate of dqn, and of the critics of ddpg and sac
   double actor_learning_rate = 5e-4;
   double final_learning_rate_share = 0.1;
   std::string scale_lr = "none";
   double clip_norm = 10.0;
   double tau = 0.0;                    ///< 0: hard updates every target_interval updates
-  std::int64_t target_interval = 250;  ///< updates
+  std::int64_t target_interval = 250;  ///< updates between two hard updates of the targets
   double epsilon = 1.0;
   double epsilon_speed = 0.99995;  ///< factor on epsilon for each environment step of all ranks
   double epsilon_end = 0.02;
@@ -36,7 +37,7 @@ struct OffPolicy {
   double temperature_learning_rate = 1e-3;
   std::int64_t init_episode = 0;
   std::int64_t eval_interval = 2'000;  ///< episodes, summed over all ranks
-  std::int64_t eval_games = 200;       ///< against each opponent
+  std::int64_t eval_games = 200;       ///< games against each opponent
 };
 
 /// The section with its keys, for the configuration.

@@ -14,12 +14,12 @@ namespace traffic::train::offpolicy {
 /// @param init_from run.init_from: a checkpoint, or a run folder
 /// @param episode offpolicy.init_episode: the checkpoint's episode in a run folder; 0: the newest
 /// @throws ConfigError if an episode is given with a checkpoint
-/// @throws CheckpointError that lists the saved episodes if that one is not among them
+/// @throws CheckpointError that lists the saved episodes if this episode is not among them
 std::filesystem::path starting_checkpoint(const std::string& init_from, std::int64_t episode);
 
 /// Stores the name of the learner as "offpolicy/learner".
 void put_learner_kind(checkpoint::Snapshot& snapshot, const OffPolicy& settings);
-/// @throws CheckpointError if the checkpoint is of another learner
+/// @throws CheckpointError if another learner wrote the checkpoint
 void check_learner_kind(const checkpoint::Snapshot& snapshot, const OffPolicy& settings);
 
 /// Checks that the replays of this machine's ranks fit into its memory.

@@ -27,7 +27,7 @@ class Updates {
   /// @param parts its references must outlive this object
   explicit Updates(const Parts& parts) : parts_(parts) {}
 
-  /// New experience and the progress of the training; the same on all ranks.
+  /// The experience since the last call, and the progress of the training; the same on all ranks.
   struct Lived {
     std::int64_t env_steps = 0;    ///< environment steps of all ranks since the last call
     std::int64_t transitions = 0;  ///< minimum number of transitions that a rank holds

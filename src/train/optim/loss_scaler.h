@@ -12,14 +12,14 @@ namespace traffic::train {
 /// (ReduceResult::finite is); the scale is then the same on all ranks, too. Gradients contain the
 /// scale and are divided by it before they are clipped or used. Not thread-safe.
 ///
-/// The algorithm is that of torch.amp.GradScaler with one addition: the scale is lowered only after
-/// `hysteresis` consecutive overflows, and then with each further one.
+/// The algorithm is that of torch.amp.GradScaler with one addition: the scale is lowered only from
+/// the `hysteresis`-th consecutive overflow on.
 class LossScaler {
  public:
   /// The state that a checkpoint stores.
   struct State {
     double scale = 1.0;
-    std::int64_t good_in_a_row = 0;
+    std::int64_t good_in_a_row = 0;  ///< updates since the last overflow or growth of the scale
     std::int64_t overflows_in_a_row = 0;
     std::int64_t overflows = 0;  ///< number in the whole run
   };

@@ -34,9 +34,9 @@ struct ParameterSlice {
   double weight_decay = 0.0;
 };
 
-/// Each part of a model that shares no parameters with the others has an optimiser of its own. With
-/// a joint Adam, the momentum of the policy would keep moving it while only the value is fitted:
-/// the policy would drift without data and beyond ppo.target_kl.
+/// Parts of a model without common parameters, such as policy and value, have separate optimisers.
+/// With one Adam for both, an update that fits only the value would also move the policy by its
+/// momentum, possibly further than ppo.target_kl allows.
 class SliceOptimiser {
  public:
   SliceOptimiser(ParameterSlice slice, comm::Communicator& communicator);

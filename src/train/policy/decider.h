@@ -23,7 +23,7 @@ struct DecisionInput {
 /// The D decisions in one state.
 struct DecidedState {
   DecisionColumns made;
-  /// [D] nothing: the vehicle drives on its own model
+  /// [D] nothing: no command, SUMO's driver model controls the vehicle
   std::vector<std::optional<scene::Command>> commands;
 };
 

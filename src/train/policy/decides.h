@@ -31,7 +31,7 @@ void put_decides(checkpoint::Snapshot& snapshot, Decides decides);
 /// @throws CheckpointError if the entry is neither "greedy" nor "sampled"
 Decides decides_in(const checkpoint::Snapshot& snapshot);
 
-/// Stores the advice margin (Policy::lean_on_advice) as "advice_margin".
+/// Stores the advice margin (see Policy::lean_on_advice) as "advice_margin".
 void put_advice_margin(checkpoint::Snapshot& snapshot, double margin);
 /// Reads "advice_margin"; 0 if the checkpoint does not have it.
 double advice_margin_in(const checkpoint::Snapshot& snapshot);

@@ -56,15 +56,15 @@ struct LightTerms {
   torch::Tensor values;    ///< [B] standardised
 };
 
-/// Initial logit for each vehicle near the stop line: one more vehicle makes a green e^2 times as
-/// probable. Advice counts as kVehiclesOfAdvice vehicles.
+/// Initial logit of a green for each vehicle near its stop line: one more vehicle makes the green
+/// e^2 times as probable. Advice counts as kVehiclesOfAdvice vehicles.
 constexpr double kLogitOfAVehicle = 2.0;
 constexpr double kVehiclesOfAdvice = 1.5;
 
 class LightPolicy {
  public:
-  /// The initial policy acts almost exactly like the script `greedy` or, where it keeps the
-  /// programs, as it is advised.
+  /// The initial policy acts almost exactly like the script `greedy` or, if the lights keep their
+  /// programs, like its advisor.
   /// @param seed seed of the initial weights
   /// @param logit_of_a_vehicle initial logit of a green for each vehicle near its stop line, or of
   ///   the advised option for each kVehiclesOfAdvice

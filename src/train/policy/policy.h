@@ -29,10 +29,10 @@ struct PolicyInput {
 
 /// Terms of the PPO loss for D decisions in B states.
 struct PolicyTermsOf {
-  torch::Tensor log_prob;            ///< [D] of the command and the lane change
-  torch::Tensor entropy;             ///< [D]
-  torch::Tensor selection_log_prob;  ///< [B] of the picks
-  torch::Tensor selection_entropy;   ///< [B]
+  torch::Tensor log_prob;            ///< [D] log-probability of command and lane change
+  torch::Tensor entropy;             ///< [D] entropy of both
+  torch::Tensor selection_log_prob;  ///< [B] log-probability of the picks
+  torch::Tensor selection_entropy;   ///< [B] entropy of the first pick
 };
 
 /// Random numbers in [0, 1) for the candidates of all states, on the CPU; nothing: decide greedily.
@@ -91,7 +91,7 @@ class Policy {
   /// @return [N] values, standardised
   torch::Tensor value(const torch::Tensor& conflicts) { return controller_->value(conflicts); }
 
-  /// The command for a picked candidate; nothing: the vehicle drives on its own model.
+  /// The command for a picked candidate; nothing: it gets no command.
   /// @param action index of the command, or the raw sample
   /// @param lane column of the lane head; ignored unless vehicles.lane_change is set
   [[nodiscard]] std::optional<scene::Command> command(const scene::FrameView& frame,

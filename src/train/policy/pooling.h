@@ -42,7 +42,8 @@ enum VehiclePlace : std::int64_t { kMinorApproach, kOtherApproach, kElsewhere, k
 VehiclePlace place_of(const scene::FrameView& frame, std::size_t node);
 
 /// Columns of the node features that the value reads: the state of the road, and which vehicles are
-/// commanded. From features of single vehicles the value would only memorise its few episodes.
+/// commanded. Other features of single vehicles are left out, because with them the value would
+/// only memorise its few episodes.
 const std::vector<std::size_t>& road_columns();
 
 /// The candidates of several observations.

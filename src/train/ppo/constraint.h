@@ -30,7 +30,7 @@ class Constraint {
   Constraint(const config::Config& config, std::int64_t width, std::int64_t conflicts,
              comm::Communicator& communicator);
 
-  /// Updates the multiplier. @param mean_cost cost of a control step, equal on all ranks
+  /// Updates the multiplier. @param mean_cost mean cost of a control step, equal on all ranks
   /// @throws NumericError if the cost is not finite
   void observe(double mean_cost);
 

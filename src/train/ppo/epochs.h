@@ -20,7 +20,7 @@ namespace traffic::train {
 
 struct PpoEpochs {
   std::int64_t num_epochs = 1;
-  std::int64_t accumulation_steps = 1;  ///< a minibatch goes forward and backward in so many parts
+  std::int64_t accumulation_steps = 1;  ///< number of parts in which a minibatch is processed
   double target_kl = 0.0;               ///< 0: the update never ends early
   double clip_norm = 0.5;               ///< maximum norm of each optimiser's gradient
   std::uint64_t seed = 0;               ///< the order of the states is drawn from it
@@ -42,7 +42,7 @@ struct PpoEpochs {
 
 /// Result of run_epochs(), equal on all ranks.
 struct PpoEpochsResult {
-  rl::PpoStatistics statistics;  ///< of the last epoch
+  rl::PpoStatistics statistics;  ///< statistics of the last epoch
   double grad_norm = 0.0;        ///< policy's gradient norm before clipping, mean over the steps
   std::int64_t epochs = 0;       ///< number of epochs that were begun
   std::int64_t steps = 0;        ///< number of optimiser steps
@@ -50,7 +50,7 @@ struct PpoEpochsResult {
 
 /// Takes an optimiser step for each minibatch, until all epochs are done or the divergence of the
 /// policy exceeds the bound set by target_kl (rl::is_kl_over). Collective.
-/// @return nothing if it was given up between two epochs because a stop is requested
+/// @return nothing if the update was abandoned between two epochs because a stop was requested
 /// @throws NumericError after too many steps in a row without a finite gradient
 std::optional<PpoEpochsResult> run_epochs(const PpoEpochs& in, comm::Communicator& communicator);
 

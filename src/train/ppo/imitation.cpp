@@ -15,7 +15,7 @@ namespace traffic::train {
 namespace {
 
 /// The F1 score of two sets of commands; 1 if both are empty.
-/// @param counts [3] number of commands that both give, that one gives, that the other gives
+/// @param counts [3] number of equal commands, of commands of the one set, of those of the other
 double f1_of(const torch::Tensor& counts) {
   const double either = counts[1].item<double>() + counts[2].item<double>();
   return either > 0.0 ? 2.0 * counts[0].item<double>() / either : 1.0;

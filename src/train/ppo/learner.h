@@ -26,15 +26,15 @@ namespace traffic::train {
 
 /// Result of an update, equal on all ranks.
 struct UpdateResult {
-  rl::PpoStatistics statistics;  ///< of the last epoch
+  rl::PpoStatistics statistics;  ///< statistics of the last epoch
   double grad_norm = 0.0;        ///< mean over the policy's steps, before clipping
   double learning_rate = 0.0;
   double ent_coef = 0.0;
   double mean_return = 0.0;         ///< mean over states and conflicts
-  double explained_variance = 0.0;  ///< of the returns, by values before they are fitted to them
-  double imitation_loss = 0.0;      ///< mean of a decision in nats; 0 if update() was called
-  /// F1 score of the commands of the script and of the greedy policy, before learning: twice the
-  /// number of equal commands, divided by the number of commands of both.
+  double explained_variance = 0.0;  ///< how well the values explain the returns, before the fit
+  double imitation_loss = 0.0;      ///< mean per decision in nats; 0 after update()
+  /// Agreement of the greedy policy with the script before this update, as F1 score: twice the
+  /// number of equal commands, divided by the sum of the numbers of commands of both.
   double imitation_agreement = 0.0;
   /// The F1 score in each scenario; empty if there is only one scenario.
   std::vector<double> imitation_agreements{};
@@ -62,9 +62,8 @@ class Learner {
   /// however it is spread over ranks. Collective.
   /// @param experience this rank's share
   /// @param total_states number of states of all ranks
-  /// @param first_iteration first iteration of PPO, in which the warm-up of the learning rate
-  /// begins
-  /// @return nothing if it was given up between two epochs because a stop is requested
+  /// @param first_iteration first iteration of PPO, where the warm-up of the learning rate begins
+  /// @return nothing if the update was abandoned between two epochs because a stop was requested
   /// @throws NumericError after too many steps in a row without a finite gradient
   std::optional<UpdateResult> update(const Experience& experience, std::int64_t total_states,
                                      std::int64_t iteration, std::int64_t first_iteration = 0);

@@ -13,12 +13,12 @@ namespace traffic::train {
 /// @return [S] int64, index of the scenario of each state
 torch::Tensor scenario_of_states(const Experience& experience);
 
-// The next two functions measure how much there is to learn in each state. They return [S] float64.
+// These two functions measure how much there is to learn in each state. They return [S] float64.
 
 /// Number of decisions. A busy town has a hundred times as many as a ramp.
 torch::Tensor decisions_of_states(const Experience& experience);
-/// Number of decisions with a command, plus a hundredth of the others. A script that holds one
-/// vehicle in a hundred is learned mostly from the few that it holds.
+/// Number of decisions with a command, plus a hundredth of the number of other decisions. If a
+/// script holds one vehicle in a hundred, the policy learns it mostly from these few decisions.
 torch::Tensor commands_of_states(const Experience& experience);
 
 /// Weights that give an average episode the same total in every scenario. The mean of the weights

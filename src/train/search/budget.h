@@ -8,27 +8,27 @@
 
 namespace traffic::train {
 
-/// Starts its clock when it is made. Ranks get the same answers from the collective functions, so
-/// that they agree on which episodes still fit.
+/// Starts its clock when it is constructed. The collective functions return the same value on all
+/// ranks, so that all agree which episodes still fit.
 class SearchBudget {
  public:
-  /// @param minutes of the whole search; 0: a fixed number of episodes, for which everything fits
+  /// @param minutes time for the whole search; 0: no limit
   SearchBudget(double minutes, comm::Communicator& communicator);
 
   /// Whether the clock limits the search.
   [[nodiscard]] bool is_timed() const { return seconds_ > 0.0; }
-  /// Seconds since the start, by the slowest rank. Collective.
+  /// Seconds since the start, the maximum over the ranks. Collective.
   [[nodiscard]] double elapsed_s() const;
   /// Whether this share of the time has passed on this rank. Not collective.
   [[nodiscard]] bool has_passed(double share) const;
   /// Share of the time that has passed. Collective.
   [[nodiscard]] double spent_share() const { return elapsed_s() / seconds_; }
 
-  /// Sets how long episodes take, with as many at once as there are simulations. The last measured
-  /// value holds, because a machine may become busy.
+  /// Sets the real time per episode, measured while all simulations run in parallel. A later
+  /// measurement replaces an earlier one, because a machine may become busy.
   void measure(std::int64_t episodes, double seconds);
   [[nodiscard]] double episode_s() const { return episode_s_; }
-  /// Episodes that end before this share of the time has passed. Collective.
+  /// Number of episodes that end before this share of the time has passed. Collective.
   [[nodiscard]] std::int64_t fitting(double share) const;
 
  private:

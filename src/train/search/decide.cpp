@@ -74,7 +74,7 @@ void add_commands(const std::vector<std::string>& more, Suitable& to) {
   }
 }
 
-/// Settings for several scenarios at once: they admit every vehicle and command that one of the
+/// Settings for several scenarios at once. They admit all vehicles and commands that any of the
 /// scenarios needs.
 Suitable join(Suitable a, const Suitable& b) {
   add_commands(b.commands, a);
@@ -124,8 +124,9 @@ class Settings {
     if (decides(key)) place = std::move(value);
   }
 
-  /// A policy that begins with commands to many vehicles causes other, worse traffic and only
-  /// learns not to command. From no control on, rare single commands show their effects.
+  /// Lets the policy begin with almost no commands, so that rare single commands show their
+  /// effects. A policy that begins by commanding many vehicles causes worse traffic and only learns
+  /// not to command.
   void begin_without_control() {
     set("imitation.iterations", config_.imitation.iterations, std::int64_t{0});
     set("vehicles.advisor", config_.vehicles.advisor, std::string("none"));
@@ -197,7 +198,7 @@ class Settings {
       set("env.control_period_s", config_.env.control_period_s, in_whole_steps(period_s));
     }
     set("lights.advisor", config_.lights.advisor, advisor);
-    // Rewards count about as far ahead with every period.
+    // Keeps the time horizon of the discount about the same for every period.
     constexpr double kDiscountOf5s = 0.95;
     set("lights.ppo.gamma", config_.lights.ppo.gamma,
         std::pow(kDiscountOf5s, config_.env.control_period_s / 5.0));
@@ -349,15 +350,16 @@ class Settings {
     const std::int64_t of_evaluation = fit(0.01 * all, 4, 40);
     const std::int64_t evaluations = fit(0.1 * all / static_cast<double>(of_evaluation), 2, 10);
     set("training.eval_episodes", config_.training.eval_episodes, of_evaluation);
-    // Once: no control, the script, the controller. Four times as many, half the interval.
+    // The final comparison runs once, with no control, the script and the controller. Four times as
+    // many episodes would halve the interval.
     const std::int64_t of_final = fit(0.03 * all, 6, 160);
     set("training.final_episodes", config_.training.final_episodes, of_final);
-    // From a replay more is learned.
+    // Learning from a replay takes more time.
     const double learning = whole_episodes() ? kLearning : 2.0;
     const double of_iteration = learning * share_of_scenario() * episodes_of_iteration();
     const double maximum = whole_episodes() ? 400.0 : 6400.0 / episodes_of_iteration();
     const std::int64_t iterations = fit(kShareToLearn * all / of_iteration, 4, maximum);
-    if (chose_imitation_) {  // it leaves PPO a quarter of the time
+    if (chose_imitation_) {  // imitation leaves PPO a quarter of the iterations
       config_.imitation.iterations =
           std::min(config_.imitation.iterations, std::max(kImitation, iterations * 3 / 4));
     }
@@ -365,17 +367,17 @@ class Settings {
         std::max(iterations, config_.imitation.iterations + 4));
     set("training.eval_interval", config_.training.eval_interval,
         (config_.training.iterations + evaluations - 1) / evaluations);
-    // The clock ends what takes longer than expected, in time for the last evaluation and the final
-    // comparison.
+    // If iterations take longer than expected, the clock ends them in time for the last evaluation
+    // and the final comparison.
     const auto at_the_end = static_cast<double>(2 * of_evaluation + 3 * of_final);
     set("training.minutes", config_.training.minutes,
         config_.search.training_minutes * std::max(0.5, 1.0 - at_the_end / all));
   }
 
-  static constexpr double kShareToLearn = 0.65;  ///< of the time of a training
-  /// An iteration takes so many times as long as its simulations alone.
+  static constexpr double kShareToLearn = 0.65;  ///< share of iterations in the time of a training
+  /// Duration of an iteration, divided by that of its simulations alone.
   static constexpr double kLearning = 1.6;
-  static constexpr double kLong_s = 1200.0;      ///< longer episodes count as long
+  static constexpr double kLong_s = 1200.0;      ///< episodes above this duration count as long
   static constexpr std::int64_t kImitation = 4;  ///< iterations to imitate a single script
 
   const SearchResult& result_;

@@ -1,4 +1,4 @@
-/// The search before a training: runs it, keeps its result, and sets what follows from it.
+/// The search before a training: runs it, stores its result, and sets the keys that follow from it.
 #pragma once
 
 #include "traffic/train/run/training.h"

@@ -16,12 +16,13 @@ struct TriedScript {
   std::string controller;    ///< text of the script, such as "meter(density=25)"
   std::int64_t seeds = 0;    ///< number of seeds
   double gain = 0;           ///< mean gain in the objective, %
-  double half_width = 0;     ///< of the gain's 95 % interval
+  double half_width = 0;     ///< half the width of the gain's 95 % interval
   double ocr_gain = 0;       ///< mean gain in throughput, %
   double delay_gain = 0;     ///< mean gain in delay, %
-  double safety_excess = 0;  ///< emergency stops, emergency brakings, collisions over the limit
-  double hard_brakes = 0;    ///< mean excess over no control per run
-  double controlled_s = 0;   ///< vehicle-seconds under control per run
+  double safety_excess = 0;  ///< emergency stops, emergency brakings and collisions per run by
+                             ///< which it exceeds evaluation.safety_limit; at most 0 if it is safe
+  double hard_brakes = 0;   ///< hard brakes per run more than without control, mean
+  double controlled_s = 0;  ///< vehicle-seconds under control per run
 
   [[nodiscard]] bool is_safe() const { return safety_excess <= 0.0; }
   /// Lower end of the interval of its gain.
@@ -33,9 +34,9 @@ struct TriedScript {
 /// Result of the search in one scenario.
 struct ScenarioSearch {
   std::string scenario;
-  double ocr_all = 0;                    ///< mean without control
-  double delay_s = 0;                    ///< mean without control
-  double saturated = 0;                  ///< share of uncontrolled runs with saturated traffic
+  double ocr_all = 0;    ///< mean without control
+  double delay_s = 0;    ///< mean without control
+  double saturated = 0;  ///< share of uncontrolled runs with saturated traffic (score.h)
   std::vector<TriedScript> tried{};      ///< best first; scripts dropped in early rounds last
   std::vector<TriedScript> finalists{};  ///< the final comparison, on seeds of its own
   std::string best = "none";             ///< the chosen script; "none" if no script helps

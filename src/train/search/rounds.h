@@ -11,9 +11,9 @@
 namespace traffic::train {
 
 struct Round {
-  std::int64_t scripts = 0;  ///< number of scripts, which run beside no control
+  std::int64_t scripts = 0;  ///< number of scripts
   std::int64_t seeds = 0;    ///< number of new seeds, the same for all scripts
-  /// Number of episodes, those without control included.
+  /// Number of episodes, including an uncontrolled one for each seed.
   [[nodiscard]] std::int64_t episodes() const { return (scripts + 1) * seeds; }
 };
 
@@ -28,8 +28,8 @@ inline constexpr std::int64_t kFinalists = 2;
 /// @param episodes approximate number of episodes of all rounds
 std::vector<Round> plan_rounds(std::int64_t scripts, std::int64_t at_least, std::int64_t episodes);
 
-/// The same with no more than `episodes` in all; none if these are too few to compare one script
-/// with no control.
+/// As plan_rounds(), but never with more than `episodes` in all. Returns no rounds if these are too
+/// few to compare one script with no control.
 std::vector<Round> plan_rounds_within(std::int64_t scripts, std::int64_t episodes);
 
 /// Number of episodes of all rounds.

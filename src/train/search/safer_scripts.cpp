@@ -18,14 +18,14 @@ ControllerSpec with(ControllerSpec script, const char* parameter, double value) 
   return script;
 }
 
-/// Slows vehicles down from so much farther away that a gentler braking reaches the same speed.
+/// Brakes more gently, and begins so much farther away that vehicles reach the same speed.
 ControllerSpec earlier(const ControllerSpec& script) {
   ControllerSpec changed = script;
   if (has(script, "lead_s")) changed.values["lead_s"] = script.get("lead_s") + 10.0;
   return with(changed, "to_m", 2.0 * script.get_or("to_m", 0.0));
 }
 
-/// Where vehicles are slowed down and not stopped, they keep more of their speed.
+/// Slows vehicles down to a higher speed, or slows them down instead of stopping them.
 ControllerSpec faster(const ControllerSpec& script) {
   constexpr double kInsteadOfStopping_mps = 4.0;
   const double speed_mps = script.get_or("speed_mps", 0.0);
@@ -39,7 +39,7 @@ ControllerSpec denser(const ControllerSpec& script) {
 
 ControllerSpec fewer(const ControllerSpec& script, double part) {
   const double top = script.get("top");
-  constexpr double kUnsaid = 10.0;  // then vehicles.top_k holds, which is about this
+  constexpr double kUnsaid = 10.0;  // without `top` the limit is vehicles.top_k, about this number
   return with(script, "top", std::max(1.0, std::floor(part * (top > 0 ? top : kUnsaid))));
 }
 

@@ -49,14 +49,14 @@ class ScriptRuns::Requests {
     const auto outcomes = share_outcomes(outcomes_of_rank, total(), communicator_);
     for (std::size_t i = 0; i < owners_.size(); ++i) owners_[i]->outcomes.push_back(outcomes[i]);
   }
-  /// The same with the latest scores, where episodes have not ended.
+  /// As hand_out(), with the latest scores of episodes that have not ended.
   void hand_out_scores() { hand_out(latest_); }
 
  private:
   comm::Communicator& communicator_;
-  std::vector<EpisodeRequest> mine_;    ///< of this rank
-  std::vector<EpisodeOutcome> latest_;  ///< of this rank
-  std::vector<ScriptRun*> owners_;      ///< of the requests of all ranks
+  std::vector<EpisodeRequest> mine_;    ///< requests of this rank
+  std::vector<EpisodeOutcome> latest_;  ///< latest outcomes of these
+  std::vector<ScriptRun*> owners_;      ///< the script of each request of all ranks
 };
 
 ScriptRuns::ScriptRuns(const config::Config& config, const comm::MpiSession& session,
@@ -104,7 +104,7 @@ ScriptRuns::End ScriptRuns::run(const std::string& label, const SeedRange& seeds
                                 double until_share, ScriptRun& none,
                                 const std::vector<ScriptRun*>& scripts) {
   if (!budget_.is_timed()) return run_seeds(label, seeds, none, scripts);
-  // So many seeds at a time that the simulations are busy: the clock is looked at between them.
+  // Runs enough seeds at a time to keep all simulations busy, and checks the clock in between.
   const auto of_a_seed = static_cast<std::int64_t>(scripts.size()) + 1;
   const std::int64_t at_once = std::max<std::int64_t>(1, 2 * num_envs() / of_a_seed);
   for (std::int64_t done = 0; done < seeds.count;) {

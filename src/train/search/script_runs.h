@@ -33,23 +33,25 @@ struct SeedRange {
 /// All functions that run episodes are collective.
 class ScriptRuns {
  public:
-  /// Starts the simulations. Keeps the references.
+  /// Starts the simulations.
+  /// @param session, communicator, budget must outlive this object
   ScriptRuns(const config::Config& config, const comm::MpiSession& session,
              comm::Communicator& communicator, SearchBudget& budget);
 
   enum class End : std::uint8_t { kDone, kTimeIsOver, kStopRequested };
-  /// Uncontrolled runs. If a share of the budget passes before all of them end, every run yields
-  /// the score that it has at that time.
+  /// Runs the seeds without control. If the share `until_share` of the budget passes before all
+  /// runs end, each run yields the score that it has at that time.
   End look(const SeedRange& seeds, double until_share, ScriptRun& none);
-  /// Runs the scripts, and no control where it has not run yet, on these seeds. Where the clock
-  /// limits the search, seeds that would end after a share of the budget are left out, but not the
-  /// first two.
-  /// @param label of the progress line
+  /// Runs the scripts on these seeds, and no control on those where it has not run yet. If the
+  /// clock limits the search, it leaves out seeds that would end after the share `until_share` of
+  /// the budget, except for the first two seeds.
+  /// @param label label of the progress line
   /// @return kDone or kStopRequested
   End run(const std::string& label, const SeedRange& seeds, double until_share, ScriptRun& none,
           const std::vector<ScriptRun*>& scripts);
 
-  /// @param none has run on all seeds of the script, in the same order
+  /// Compares a script with no control.
+  /// @param none must have run on all seeds of the script, in the same order
   [[nodiscard]] TriedScript compare(const ScriptRun& script, const ScriptRun& none,
                                     scene::Objective objective, double step_length_s) const;
 

@@ -38,8 +38,8 @@ Variants upstream_meters(const std::vector<int>& tops) {
   return texts;
 }
 
-/// Variable speed limits: low ones on the inner lane, if there are several lanes, and higher ones
-/// on all lanes.
+/// Variable speed limits (vsl): low ones on the leftmost lane, if there are several lanes, and
+/// higher ones on all lanes.
 /// @param inner whether there are several lanes
 Variants speed_limits(bool inner, const std::vector<int>& tops) {
   Variants texts;

@@ -13,13 +13,11 @@ namespace traffic::train {
 struct ScriptsToTry {
   std::vector<std::string> texts{};  ///< the most promising variants of all kinds first
   std::size_t kinds = 0;             ///< number of kinds; the first texts are one of each kind
-  double step_length_s = 1.0;        ///< of the scenario's simulation
+  double step_length_s = 1.0;        ///< step length of the scenario's simulation
 };
 
-/// Scripts of vehicles, or of traffic lights if only these are trained.
-/// @param config if search.decides contains vehicles.top_k, scripts may command more vehicles at
-/// once
-///     than vehicles.top_k
+/// Scripts of vehicles, or of traffic lights if only these are trained. If search.decides contains
+/// vehicles.top_k, scripts may command more vehicles at once than vehicles.top_k.
 ScriptsToTry scripts_to_try(const sim::NetworkStudy& study, const config::Config& config);
 
 }  // namespace traffic::train

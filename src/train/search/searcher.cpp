@@ -18,9 +18,9 @@
 namespace traffic::train {
 namespace {
 
-constexpr double kShareOfRounds = 0.55;  ///< of the time of a scenario
+constexpr double kShareOfRounds = 0.55;  ///< share of the rounds in the time of a scenario
 
-/// The safe first, then by gain; the same order on all ranks.
+/// Orders safe scripts before unsafe ones, then by gain; the order is the same on all ranks.
 bool is_better(const TriedScript& a, const TriedScript& b) {
   if (a.is_safe() != b.is_safe()) return a.is_safe();
   return a.gain != b.gain ? a.gain > b.gain : a.controller < b.controller;
@@ -119,8 +119,8 @@ void Searcher::choose_objective(const std::vector<Place>& places) {
   objective_ = scene::objective_of(result_.objective);
 }
 
-/// Shares the time that is left among the scenarios that are left. The last part of a scenario's
-/// time is used only where a gain needs more seeds or a script needs a safe version.
+/// Divides the remaining time among the remaining scenarios. The last part of a scenario's time is
+/// used only if a gain needs more seeds or a script needs a safer version.
 void Searcher::share_time(std::size_t places_left, Place& place) const {
   if (!budget_.is_timed()) return;
   const double begin = budget_.spent_share();
@@ -134,7 +134,7 @@ std::int64_t Searcher::episodes_of_final() const {
   return (kFinalists + 1) * config_.search.final_episodes;
 }
 
-/// As many scripts and seeds as search.episodes asks for, or as fit the time.
+/// Plans as many scripts and seeds as search.episodes allows, or as fit the time.
 std::vector<Round> Searcher::rounds_of(const Place& place) const {
   const auto scripts = static_cast<std::int64_t>(place.scripts.texts.size());
   const auto kinds = static_cast<std::int64_t>(place.scripts.kinds);
@@ -165,7 +165,8 @@ Searcher::End Searcher::search(Place& place) {
   return end == End::kDone ? make_safe(place) : end;
 }
 
-/// Says how long a search takes that tries a script of every kind.
+/// Warns if fewer scripts than kinds of scripts can be tried, and names the time that all kinds
+/// need.
 void Searcher::warn_of_few_scripts(const std::vector<Round>& rounds, const Place& place) const {
   const auto kinds = static_cast<std::int64_t>(place.scripts.kinds);
   if (!budget_.is_timed() || rounds.front().scripts >= kinds) return;
@@ -222,8 +223,8 @@ Searcher::End Searcher::run_rounds(const std::vector<Round>& rounds, Place& plac
   return End::kDone;
 }
 
-/// On seeds that the scripts were not chosen on, and where these are too few to show a gain, on up
-/// to four times as many.
+/// Compares the finalists on seeds that they were not chosen on. If these are too few to show a
+/// gain, it uses up to four times as many.
 Searcher::End Searcher::compare_finalists(const std::vector<std::string>& finalists,
                                           double until_share, Place& place) {
   ScriptRun none{.controller = "none"};
@@ -279,8 +280,8 @@ const TriedScript& Searcher::preferred(const std::vector<ScriptRun>& runs, const
   return *best;
 }
 
-/// Where the script that gains most is unsafe, runs milder versions of it. The best of those that
-/// are safe are compared with no control on fresh seeds.
+/// If the script that gains most is unsafe, runs milder versions of it, and compares the best of
+/// the safe versions with no control on fresh seeds.
 Searcher::End Searcher::make_safe(Place& place) {
   const TriedScript* unsafe = place.search.unsafe_but_better();
   if (unsafe == nullptr) return End::kDone;

@@ -27,11 +27,15 @@ class Searcher {
   Searcher(const Searcher&) = delete;
   Searcher& operator=(const Searcher&) = delete;
 
-  /// Uncontrolled runs first show how long an episode takes and what can be gained. Then, scenario
-  /// by scenario: rounds on more and more seeds; the best two on fresh seeds; and where a script
-  /// gains most but is unsafe, milder versions of it.
-  /// @param scripts of each scenario
-  /// @return nothing if it was given up because a stop is requested
+  /// Runs the search. Uncontrolled runs first show how long an episode takes and what can be
+  /// gained. Then the search of each scenario has these parts:
+  ///
+  /// 1. Rounds run fewer and fewer scripts on more and more seeds.
+  /// 2. The best two scripts are compared on fresh seeds.
+  /// 3. If the script that gains most is unsafe, milder versions of it are tried.
+  ///
+  /// @param scripts the scripts to try in each scenario
+  /// @return nothing if the search was abandoned because a stop was requested
   std::optional<SearchResult> run(const std::vector<ScriptsToTry>& scripts);
 
  private:
@@ -41,11 +45,11 @@ class Searcher {
   struct Place {
     ScenarioSearch& search;
     const ScriptsToTry& scripts;
-    ScriptRun none{.controller = "none"};  ///< on the seeds of the rounds
+    ScriptRun none{.controller = "none"};  ///< uncontrolled runs on the seeds of the rounds
     std::int64_t scenario = 0;
-    std::int64_t round_seeds = 0;  ///< that the rounds have used
-    std::int64_t final_seeds = 0;  ///< that final comparisons have used
-    // Shares of the budget at which its parts end.
+    std::int64_t round_seeds = 0;  ///< number of seeds that the rounds have used
+    std::int64_t final_seeds = 0;  ///< number of seeds that final comparisons have used
+    // Shares of the budget at which the parts of this search end.
     double rounds_end = 1.0;
     double final_end = 1.0;
     double end = 1.0;

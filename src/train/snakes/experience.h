@@ -18,7 +18,7 @@ class Experience {
   struct Setting {
     const offpolicy::OffPolicy& learning;
     const Snakes& snakes;
-    std::uint64_t seed = 0;  ///< of the run
+    std::uint64_t seed = 0;  ///< seed of the run
     comm::Communicator& communicator;
     TimeSplit& time_split;
   };
@@ -30,7 +30,8 @@ class Experience {
 
   /// Begins all games.
   void start(TrainingProgress progress);
-  /// Begins a round of the training: picks the past self that plays in it.
+  /// Begins a round of the training: picks the past self (an earlier copy of the policy) that plays
+  /// in it.
   void begin_round(TrainingProgress progress, std::int64_t round);
   /// Advances all games by one step and stores it: observe, act, step, push.
   /// @param epsilon probability of a random action

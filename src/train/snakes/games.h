@@ -30,7 +30,7 @@ class SnakesGames {
  public:
   struct Place {
     int rank = 0;
-    std::uint64_t seed = 0;  ///< of the run
+    std::uint64_t seed = 0;  ///< seed of the run
   };
   SnakesGames(const Snakes& settings, const Place& place);
 
@@ -46,7 +46,7 @@ class SnakesGames {
 
   /// Begins all games.
   void start(const TrainingProgress& progress);
-  /// Sets the progress by which the opponents of new games are drawn.
+  /// Sets the progress of the training, on which the opponents of new games depend.
   void begin_round(const TrainingProgress& progress) { progress_ = progress; }
 
   /// Observations of all snakes, agents first: [2 * agents, obs_dim]. Rows of opponents that
@@ -103,7 +103,7 @@ class SnakesGames {
   game::Arena arena_;
   std::vector<Seat> seats_;
   torch::Tensor obs_;        ///< [2 * agents, obs_dim]: agents, then their opponents
-  std::vector<Turn> turns_;  ///< [2 * agents] in which obs_ shows the board
+  std::vector<Turn> turns_;  ///< [2 * agents] the turn in which each row of obs_ shows the board
   // As in game::Arena::Step; actions are directions on the board.
   std::vector<std::uint8_t> actions_;         ///< [games, snakes]
   std::vector<float> rewards_;                ///< [games, snakes]

@@ -46,7 +46,7 @@ class Match {
           end(game);
           ++num_ended;
         }
-        // The game is played again without counting until the other games are over as well.
+        // The game is played again, without counting, until the other games are over, too.
         arena_.start(game, seed_of(game));
       }
     }

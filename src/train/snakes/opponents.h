@@ -10,7 +10,7 @@
 
 namespace traffic::train::snakes {
 
-/// Level of the scripted opponent (game::Opponent).
+/// Level of the scripted opponent (game::Opponent) that a schedule gives at some progress.
 /// @param strategy linear, exponential or curriculum
 /// @param progress share of the training that is over
 int scheduled_level(const std::string& strategy, double progress);

@@ -12,10 +12,10 @@
 
 namespace traffic::train::snakes {
 
-/// The copies are the same on all ranks; each rank picks the one that plays.
+/// All ranks hold the same copies; each rank picks the copy that plays.
 class PastSelves {
  public:
-  /// @param policy the policy that copies are taken of; shares its network
+  /// @param policy the policy to copy; this object shares its network
   PastSelves(const Snakes& settings, const offpolicy::ActingNetwork& policy);
 
   [[nodiscard]] bool empty() const { return kept_.empty(); }

@@ -12,14 +12,14 @@
 namespace traffic::train::snakes {
 
 struct SelectionPlan {
-  std::uint64_t seed = 0;  ///< of the run
+  std::uint64_t seed = 0;  ///< seed of the run
   Sight sight;
-  std::int64_t games = 0;  ///< number against each opponent, half of them from either side
+  std::int64_t games = 0;  ///< number of games against each opponent, half of them on each side
 };
 
 /// Scores of the policy; the same on all ranks.
 struct SelectionScores {
-  std::vector<double> of_starts;  ///< [games / 2] wins in %, mean over opponents and sides
+  std::vector<double> of_starts;  ///< [games / 2] share of wins in %, mean over opponents and sides
   report::NamedValues figures;    ///< "eval/win_percent_greedy", ...
 };
 

@@ -1,4 +1,5 @@
-/// The configuration section [game]: settings of the games that the learner plays.
+/// The configuration section [game]: settings of the games that the learner plays. The rows in
+/// settings.cpp describe each key.
 #pragma once
 
 #include <cstdint>

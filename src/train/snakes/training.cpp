@@ -118,7 +118,7 @@ void SnakesTraining::start() {
   experience_.start(progress());
 }
 
-/// Plays a round: as many steps as a game has at most, with updates between them.
+/// Plays a round: the maximum number of steps of a game, with updates between them.
 std::optional<Iteration> SnakesTraining::iterate() {
   fault::hit("train.step", communicator_.rank(), rounds_);
   experience_.begin_round(progress(), rounds_);

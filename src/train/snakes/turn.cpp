@@ -37,7 +37,7 @@ constexpr Directions directions_of(std::size_t turn) {
   return directions;
 }
 
-/// Where a number of the turned observation comes from: a number of the original, times a factor.
+/// A number of the turned observation is a number of the original observation, times a factor.
 struct Source {
   std::uint16_t from = 0;  ///< index in the original
   float factor = 1.0F;
@@ -45,7 +45,7 @@ struct Source {
 
 using Sources = std::array<Source, kNumbers>;
 
-/// The steps on the board that are a step down and a step to the right as seen.
+/// The steps on the board that look like a step down and a step to the right in a turn.
 struct Axes {
   Step down;
   Step right;

@@ -1,6 +1,6 @@
 /// Turns the board so that a snake heads up, and mirrors it if the snake's nearest bean is on its
 /// left. Boards that differ only by a turn or a mirroring then look the same to the learner, which
-/// leaves about an eighth of the states.
+/// has to learn only about an eighth of the states.
 #pragma once
 
 #include <array>
@@ -35,8 +35,8 @@ inline constexpr std::size_t kTurns = 8;
 /// @param features features of the snake (game/features.h)
 Turn turn_of(game::Direction heading, std::span<const float> features);
 
-/// Converts a snake's features to those of the turned board. Offsets are scaled so that one cell
-/// has the same value in every turn, although the board's sides differ.
+/// Converts a snake's features to those of the turned board. The board is not square, but the
+/// scaled offset of one cell is the same in every turn.
 /// @param numbers features, or features and surroundings, of the board without a turn
 /// @param out at least as many numbers
 void write_turned(Turn turn, std::span<const float> numbers, std::span<float> out);

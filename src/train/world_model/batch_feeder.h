@@ -11,14 +11,15 @@
 namespace traffic::train {
 
 struct FedBatch {
-  data::Batch batch{};    ///< on the device
-  double vehicles = 0.0;  ///< weighted number; vehicles of a repeated sample do not count
-  double samples = 0.0;   ///< weighted number; repeated samples do not count
+  data::Batch batch{};  ///< on the device
+  // Samples that are repeated to fill the last batch of an epoch do not count.
+  double vehicles = 0.0;  ///< number of vehicles
+  double samples = 0.0;   ///< number of samples
 };
 
-/// With a side stream, the next batch is copied while the GPU computes with the current one; if the
-/// loader uses page-locked memory, the host does not wait for the copy. The feeder stands between
-/// loader and trainer: the loader may be one batch ahead of next(), but state() is not.
+/// With a side stream, the feeder copies the next batch while the GPU computes with the current
+/// one. If the loader uses page-locked memory, the host does not wait for the copy. The feeder may
+/// have read one batch more than next() has returned; state() does not include that batch.
 class BatchFeeder {
  public:
   /// @param loader must outlive this object, which is its only user
@@ -27,7 +28,7 @@ class BatchFeeder {
               std::unique_ptr<comm::SideStream> side = nullptr);
 
   void start_epoch(std::int64_t epoch);
-  /// Ends the epoch, which may have batches left.
+  /// Ends the epoch, even if it has batches left.
   void end_epoch();
   void restore(const data::SamplerState& state);
   /// The next batch, or nothing at the end of the epoch.

@@ -18,12 +18,13 @@ std::int64_t batch_size_for_memory(std::int64_t free_bytes);
 /// The factors were measured (docs/results/speed.md).
 std::int64_t activation_bytes(const config::Config& config);
 
-/// Advice if the batch makes training slow or leaves it few steps: "; ..."; empty if the batch size
-/// is suitable.
+/// Advice to append to a log line ("; ...") if the batch size makes training slow or leaves it few
+/// steps; empty if the batch size is suitable.
 std::string advice_on_batch(std::int64_t batch_size, std::int64_t steps_per_epoch);
 
-/// The run's configuration with a batch size. data.batch_size = 0 becomes the batch size of the
-/// checkpoint to resume from, or one that suits the rank with the least memory. Collective.
+/// The run's configuration, in which data.batch_size = 0 is replaced: by the batch size of the
+/// checkpoint to resume from or, in a new run, by one that suits the rank with the least memory.
+/// Collective.
 /// @throws CheckpointError if the checkpoint does not contain the batch size
 config::Config with_batch_size(Run& run);
 

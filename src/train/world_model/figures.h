@@ -1,4 +1,4 @@
-/// Metrics of the world model for logs, TensorBoard, the summary and people.
+/// Metrics of the world model for logs, TensorBoard, the summary and the final table.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace traffic::train {
 
-/// Metrics of the steps since the last line: the values of the last step, and the range over all of
+/// Collects the metrics of several steps: the values of the last step, and some ranges over all of
 /// them.
 class StepFigures {
  public:
   /// @param clip_norm train.clip_norm
   explicit StepFigures(double clip_norm) : clip_norm_(clip_norm) {}
   void add(const StepResult& result);
-  /// Returns the metrics and starts again. Call it after at least one step.
+  /// Returns the metrics of the steps since the last call. There must be at least one.
   report::NamedValues take();
 
  private:

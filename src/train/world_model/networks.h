@@ -25,9 +25,9 @@ struct WorldModelForward {
   torch::Tensor loss;  ///< scalar
 };
 
-/// Predictions in the physical units of the batch.
+/// Predictions for S vehicles and H frames, in physical units.
 struct PhysicalPrediction {
-  torch::Tensor displacement_m;  ///< [S, H] since the current frame
+  torch::Tensor displacement_m;  ///< [S, H] displacement since the current frame
   torch::Tensor speed_mps;       ///< [S, H]
 };
 

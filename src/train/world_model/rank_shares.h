@@ -1,4 +1,4 @@
-/// Shares of the ranks in a step, according to their speed.
+/// Divides the samples of a step among the ranks according to their speed.
 #pragma once
 
 #include <vector>

@@ -22,8 +22,8 @@ namespace traffic::train {
 
 /// Result of a step; equal on all ranks.
 struct StepResult {
-  double loss = 0.0;  ///< mean over the vehicles of all ranks
-  double grad_norm = 0.0;
+  double loss = 0.0;       ///< mean over the vehicles of all ranks
+  double grad_norm = 0.0;  ///< norm of the gradient before clipping
   double learning_rate = 0.0;
   double samples = 0.0;  ///< summed over all ranks
   double loss_scale = 1.0;

@@ -211,7 +211,7 @@ std::optional<Assessment> WorldModelTraining::evaluate() {
   if (empty_cache_epochs > 0 && epoch_ % empty_cache_epochs == 0) {
     empty_gpu_cache(communicator_.device());
   }
-  // The next checkpoint is assembled in memory: release idle activations first to make room.
+  // Releases idle activations, because the checkpoint that follows needs memory.
   model::release_cached_memory();
   if (!std::isfinite(validation.loss)) {
     throw NumericError(

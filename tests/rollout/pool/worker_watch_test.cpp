@@ -92,7 +92,7 @@ TEST_F(WorkerWatchTest, TheReasonWhyAWorkerGivesUpReachesTheRank) {
 }
 
 TEST_F(WorkerWatchTest, AWorkerThatDoesNotEndIsKilled) {
-  EXPECT_FALSE(end_workers(memory_, 0.05));
+  EXPECT_FALSE(close_pool(memory_, 0.05));
   int status = 0;
   waitpid(pid_, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status));
@@ -104,7 +104,7 @@ TEST_F(WorkerWatchTest, ADeadWorkerIsNotWaitedFor) {
   siginfo_t info{};
   waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT);
   // The limit is far longer than the test may take.
-  EXPECT_FALSE(end_workers(memory_, 1e5));
+  EXPECT_FALSE(close_pool(memory_, 1e5));
 }
 
 }  // namespace

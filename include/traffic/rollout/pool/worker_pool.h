@@ -36,18 +36,19 @@ struct WorkerPoolSpec {
 };
 
 /// Rank 0 starts rollout_worker processes through MPI, on every node as many as the environments of
-/// its ranks need. Each worker keeps the processes of a few environments running. Orders and
-/// answers pass through memory that the ranks and workers of a node share; waiting does not spin.
-/// The constructor and close() are collective.
+/// its ranks need. The workers live as long as the job: a pool uses the workers of earlier pools
+/// that have ended, and rank 0 starts only those that are missing. Each worker keeps the processes
+/// of a few environments running. Orders and answers pass through memory that the ranks and workers
+/// of a node share; waiting does not spin. The constructor and close() are collective.
 class WorkerPool final : public EnvPool {
  public:
-  /// Starts the workers and waits for their first signs of life. Environments may become ready
-  /// later.
+  /// Starts the workers that are missing, and waits for the first signs of life of all.
+  /// Environments may become ready later.
   /// @throws WorkerError on every rank if a program is missing, cannot be started, or does not give
   /// a sign of life in time; the time grows with the load of the machine
   /// @throws ResourceError if the user's limits on open files or processes are too low
   WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& spec);
-  /// Ends the workers of this node if close() was not called, for example after an error.
+  /// Ends the environments of this node if close() was not called, for example after an error.
   ~WorkerPool() override;
 
   void reset(int env, std::span<const std::byte> order) override;
