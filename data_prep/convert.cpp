@@ -116,6 +116,9 @@ void add_convert(CLI::App& app, Chosen& chosen) {
       ->capture_default_str();
   command->add_option("--network", options->network,
                       "SUMO network (.net.xml) of the recording, for lanes, routes and conflicts");
+  command->add_flag("--scenes", options->scenes,
+                    "Make scenes for driving policies (2 frames a second, on a --network) instead "
+                    "of graphs for world models");
   command->add_option("--cv-types", options->cv_types, "Types of connected vehicles")
       ->delimiter(',')
       ->capture_default_str();
@@ -123,6 +126,9 @@ void add_convert(CLI::App& app, Chosen& chosen) {
       ->add_option("--vehicle-length", options->vehicle_length_m,
                    "Length in m where the recording does not state it")
       ->check(CLI::Range(0.1, 100.0))
+      ->capture_default_str();
+  command->add_option("--vehicle-width", options->vehicle_width_m, "Width in m, for --scenes")
+      ->check(CLI::Range(0.1, 10.0))
       ->capture_default_str();
   command->add_option("--record-every", options->record_every, "Recorded steps between two frames")
       ->capture_default_str();

@@ -12,11 +12,17 @@ nlohmann::json digest_json(const data::FileDigest& digest) {
                         {"split", static_cast<int>(episode.split)},
                         {"frames", episode.frames}});
   }
-  return {{"path", digest.path}, {"scenario", digest.scenario}, {"episodes", episodes}};
+  return {{"path", digest.path},
+          {"scenario", digest.scenario},
+          {"format", digest.format},
+          {"episodes", episodes}};
 }
 
 data::FileDigest digest_of(const nlohmann::json& json) {
-  data::FileDigest digest{.path = json.at("path"), .scenario = json.at("scenario"), .episodes = {}};
+  data::FileDigest digest{.path = json.at("path"),
+                          .scenario = json.at("scenario"),
+                          .format = json.at("format"),
+                          .episodes = {}};
   for (const auto& episode : json.at("episodes")) {
     digest.episodes.push_back({.seed = episode.at("seed"),
                                .demand_scale = episode.at("demand_scale"),

@@ -9,6 +9,7 @@
 #include "command.h"
 #include "digests.h"
 #include "file_jobs.h"
+#include "traffic/data/scene_file.h"
 #include "traffic/data/verify.h"
 #include "traffic/report/table.h"
 
@@ -24,14 +25,23 @@ struct VerifyOptions {
 };
 
 /// Runs in a process of its own. @return {"problems": [...]} and, for a sound file, its digest
-Json check_file(const std::string& path, const Progress& progress) {
-  const data::DatasetReader file(path);
+template <typename Reader>
+Json check_file(const Reader& file, const Progress& progress) {
   const auto problems = data::find_problems(file, progress);
   Json answer{{"problems", problems}};
   if (problems.empty()) {
     answer["digest"] = digest_json(data::digest_file(file, progress));
-    answer["missing_features"] = data::missing_features(file.info());
   }
+  return answer;
+}
+
+Json check_file(const std::string& path, const Progress& progress) {
+  if (data::format_of(path) == data::kSceneFormatName) {
+    return check_file(data::SceneReader(path), progress);
+  }
+  const data::DatasetReader file(path);
+  Json answer = check_file(file, progress);
+  answer["missing_features"] = data::missing_features(file.info());
   return answer;
 }
 
@@ -56,7 +66,8 @@ ExitCode verify(const VerifyOptions& options) {
     table.add_row({paths[i], static_cast<std::int64_t>(problems.size())});
     if (problems.empty()) {
       sound.push_back(digest_of(answers[i].answer.at("digest")));
-      std::vector<std::string> missing = answers[i].answer.at("missing_features");
+      std::vector<std::string> missing =
+          answers[i].answer.value("missing_features", std::vector<std::string>());
       if (!missing.empty()) lacking[paths[i]] = std::move(missing);
     }
     all.insert(all.end(), problems.begin(), problems.end());

@@ -1,22 +1,16 @@
 #include "conversion.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "formats.h"
 #include "frame_maker.h"
+#include "input_output.h"
 #include "recording_writer.h"
-#include "text_input.h"
-#include "traffic/core/atomic_file.h"
+#include "scene_conversion.h"
 #include "traffic/core/error.h"
-#include "traffic/os/descriptor.h"
 #include "walk.h"
 
 namespace traffic::data_prep {
@@ -24,37 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kAutomaticEpisodeS = 300;
-constexpr std::size_t kFewInputs = 3;
-
-/// Copies the standard input to a nameless file, because a conversion on a network reads it twice:
-/// for the routes and for the frames.
-os::Descriptor spool_standard_input(const fs::path& folder) {
-  os::Descriptor file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (!file.is_open()) throw io_error("make a nameless file for the pipe in", folder, errno);
-  std::vector<std::byte> buffer(1 << 20);
-  while (true) {
-    const long n = read_unless_stopped(STDIN_FILENO, buffer);
-    if (n < 0) throw io_error("read", "standard input", errno);
-    if (n == 0) return file;
-    if (!os::write_all(file.get(), std::span(buffer).first(static_cast<std::size_t>(n)))) {
-      throw io_error("write what comes from the pipe to a nameless file in", folder, errno);
-    }
-  }
-}
-
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : fs::path(".");
-}
-
 class Conversion {
  public:
   Conversion(const ConvertOptions& options, const std::string& command_line)
       : options_(options),
         command_line_(command_line),
-        episode_s_(options.episode_s >= 0               ? options.episode_s
-                   : options.inputs.size() < kFewInputs ? kAutomaticEpisodeS
-                                                        : 0),
+        episode_s_(automatic_episode_s(options)),
         splits_(options, episode_s_ > 0 ? 0 : options.inputs.size()) {
     if (!options.network.empty()) {
       road_ = std::make_shared<const scene::Road>(scene::read_road(options.network));
@@ -63,11 +32,11 @@ class Conversion {
 
   std::vector<ConvertedInput> run() {
     std::vector<ConvertedInput> results;
-    const bool one_file = fs::path(options_.out).extension() == ".h5";
+    const bool one_file = is_one_file(options_);
     std::optional<Output> output;
     std::vector<std::string> used;
     for (const std::string& input : options_.inputs) {
-      if (!output) output.emplace(path_for(input, one_file, used), options_, command_line_);
+      if (!output) output.emplace(output_path(options_, input, used), options_, command_line_);
       results.push_back(convert(input, *output));
       if (one_file) continue;
       output->finish();
@@ -78,43 +47,12 @@ class Conversion {
   }
 
  private:
-  fs::path path_for(const std::string& input, bool one_file, std::vector<std::string>& used) const {
-    fs::path path(options_.out);
-    if (!one_file) {
-      std::string name = input == "-" ? "pipe" : fs::path(input).filename().string();
-      name = name.substr(0, name.find('.'));
-      if (name.empty()) name = "recording";
-      const std::string stem = name;
-      for (int n = 1; std::find(used.begin(), used.end(), name) != used.end(); ++n) {
-        name = fmt::format("{}-{}", stem, n);
-      }
-      used.push_back(name);
-      path /= name + ".h5";
-    }
-    std::error_code error;
-    fs::create_directories(folder_of(path), error);
-    if (error) throw io_error("make the folder", folder_of(path), error.value());
-    remove_stale_temporaries(folder_of(path));
-    if (fs::exists(path) && !options_.force) {
-      throw ConfigError(
-          "--out: there is a {} already; choose another name, or replace it with "
-          "--force",
-          path.string());
-    }
-    return path;
-  }
-
   ConvertedInput convert(const std::string& input, Output& output) {
     InputProblems problems(options_.on_error == "skip");
-    ConvertedInput result{.input = input == "-" ? "standard input" : input,
-                          .file = output.path().string()};
-    RecordingFile file{.path = input, .shown_path = ""};
-    os::Descriptor spooled;
-    if (road_ && input == "-") {
-      spooled = spool_standard_input(folder_of(output.path()));
-      file = {.path = fmt::format("/proc/self/fd/{}", spooled.get()),
-              .shown_path = "standard input"};
-    }
+    ConvertedInput result{.input = shown_name(input), .file = output.path().string()};
+    RereadableInput twice;
+    if (road_) twice = rereadable(input, output.path().parent_path());
+    const RecordingFile file = road_ ? twice.file : RecordingFile{.path = input, .shown_path = ""};
     const auto maker = make_maker(file, result.input, problems);
     const auto recording = open_recording(file, options_.from, problems);
     {
@@ -172,6 +110,7 @@ class Conversion {
 
 std::vector<ConvertedInput> convert_recordings(const ConvertOptions& options,
                                                const std::string& command_line) {
+  if (options.scenes) return convert_to_scenes(options, command_line);
   return Conversion(options, command_line).run();
 }
 

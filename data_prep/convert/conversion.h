@@ -12,11 +12,13 @@ namespace traffic::data_prep {
 
 struct ConvertOptions {
   std::vector<std::string> inputs;  ///< "-": standard input
-  std::string out;  ///< a file NAME.h5 for all inputs, or a folder with a file for each input
+  std::string out;      ///< a file NAME.h5 for all inputs, or a folder with a file for each input
+  bool scenes = false;  ///< scenes for driving policies instead of graphs
   std::string from = "auto";
   std::string network;  ///< .net.xml; empty: only features that need no network
   std::vector<std::string> cv_types{"cv"};
   double vehicle_length_m = 5.0;
+  double vehicle_width_m = 1.8;   ///< only in scenes
   std::int64_t record_every = 1;  ///< steps from frame to frame
   double episode_s = -1;          ///< 0: whole recordings; negative: 300 s if there are few inputs
   std::string split = "0.8,0.1,0.1";

@@ -22,6 +22,13 @@ std::uint64_t hash_frame(const PackedFrames& frames, std::size_t f, std::size_t 
   return hash.digest();
 }
 
+std::uint64_t hash_frame(const driving::RecordedScene& scene, std::size_t f) {
+  const auto nodes = scene.frame(f);
+  if (static_cast<std::int32_t>(nodes.size()) < kTellingVehicles) return 0;
+  static_assert(sizeof(driving::SceneNode) == 7 * sizeof(float), "padding would have no value");
+  return xxh3_64(std::as_bytes(nodes));
+}
+
 std::string describe(std::span<const FileDigest> files, const EpisodePlace& place) {
   const FileDigest& file = files[place.file];
   return fmt::format("{} episode {} ({})", file.path, place.episode,
@@ -32,7 +39,10 @@ std::string describe(std::span<const FileDigest> files, const EpisodePlace& plac
 
 FileDigest digest_file(const DatasetReader& file,
                        const std::function<void(std::int64_t frames)>& progress) {
-  FileDigest digest{.path = file.path(), .scenario = file.info().scenario, .episodes = {}};
+  FileDigest digest{.path = file.path(),
+                    .scenario = file.info().scenario,
+                    .format = std::string(kFormatName),
+                    .episodes = {}};
   const std::size_t width = file.info().node_features.size();
   for (const Episode& episode : file.episodes()) {
     EpisodeDigest& one = digest.episodes.emplace_back();
@@ -48,6 +58,25 @@ FileDigest digest_file(const DatasetReader& file,
       }
       progress(count);
     }
+  }
+  return digest;
+}
+
+FileDigest digest_file(const SceneReader& file,
+                       const std::function<void(std::int64_t frames)>& progress) {
+  FileDigest digest{.path = file.path(),
+                    .scenario = file.info().scenario,
+                    .format = std::string(kSceneFormatName),
+                    .episodes = {}};
+  for (std::size_t i = 0; i < file.episodes().size(); ++i) {
+    const SceneEpisode& episode = file.episodes()[i];
+    const driving::RecordedScene scene = file.read(i);
+    EpisodeDigest& one = digest.episodes.emplace_back();
+    one.seed = episode.seed;
+    one.demand_scale = episode.demand_scale;
+    one.split = episode.split;
+    for (std::size_t f = 0; f < scene.num_frames(); ++f) one.frames.push_back(hash_frame(scene, f));
+    progress(episode.num_frames);
   }
   return digest;
 }
@@ -72,27 +101,31 @@ std::map<EpisodePlace, SharedFrames> FrameIndex::add(EpisodePlace place,
 
 std::vector<std::string> find_leaks(std::span<const FileDigest> files) {
   Problems problems;
-  std::map<std::tuple<std::string, std::uint64_t, double>, EpisodePlace> split_of;
+  std::map<std::tuple<std::string, std::string, std::uint64_t, double>, EpisodePlace> split_of;
   FrameIndex frames;
   for (std::size_t f = 0; f < files.size(); ++f) {
+    const bool is_scenes = files[f].format == kSceneFormatName;
     for (std::size_t e = 0; e < files[f].episodes.size(); ++e) {
       const EpisodeDigest& episode = files[f].episodes[e];
       const EpisodePlace place{f, e};
-      const auto [entry, is_new] =
-          split_of.try_emplace({files[f].scenario, episode.seed, episode.demand_scale}, place);
+      const auto [entry, is_new] = split_of.try_emplace(
+          {files[f].format, files[f].scenario, episode.seed, episode.demand_scale}, place);
       const EpisodePlace& other = entry->second;
       if (!is_new && files[other.file].episodes[other.episode].split != episode.split) {
         problems.add(fmt::format(
             "leak between splits: {} and {} have the same scenario, seed {} "
-            "and demand scale {}; data_prep split assigns splits without leaks",
-            describe(files, other), describe(files, place), episode.seed, episode.demand_scale));
+            "and demand scale {}; {}",
+            describe(files, other), describe(files, place), episode.seed, episode.demand_scale,
+            is_scenes ? "record it with other seeds"
+                      : "data_prep split assigns splits without leaks"));
       }
       for (const auto& [there, shared] : frames.add(place, episode)) {
         problems.add(fmt::format(
             "duplicate samples: frame {} of {} has the same content as frame {} of {} ({} frames "
-            "in all); data_prep dedupe removes them",
+            "in all); {}",
             shared.first_here, describe(files, place), shared.first_there, describe(files, there),
-            shared.count));
+            shared.count,
+            is_scenes ? "leave one of the two out" : "data_prep dedupe removes them"));
       }
     }
   }

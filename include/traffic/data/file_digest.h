@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "traffic/data/reader.h"
+#include "traffic/data/scene_file.h"
 
 namespace traffic::data {
 
@@ -26,6 +27,7 @@ struct EpisodeDigest {
 struct FileDigest {
   std::string path;
   std::string scenario;
+  std::string format;  ///< kFormatName or kSceneFormatName
   std::vector<EpisodeDigest> episodes;
 };
 
@@ -33,6 +35,8 @@ struct FileDigest {
 /// @param progress receives the number of frames of each read
 /// @throws DataError
 [[nodiscard]] FileDigest digest_file(const DatasetReader& file,
+                                     const std::function<void(std::int64_t frames)>& progress);
+[[nodiscard]] FileDigest digest_file(const SceneReader& file,
                                      const std::function<void(std::int64_t frames)>& progress);
 
 /// An episode of one of several files.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "traffic/data/reader.h"
+#include "traffic/data/scene_file.h"
 
 namespace traffic::data {
 
@@ -19,6 +20,12 @@ namespace traffic::data {
 /// @param progress receives the number of frames of each read
 [[nodiscard]] std::vector<std::string> find_problems(
     const DatasetReader& file,
+    const std::function<void(std::int64_t frames)>& progress = [](std::int64_t) {});
+
+/// The same for a file of scenes. It also finds headings that contradict the movements, and
+/// vehicles far from the lanes on which they are said to be.
+[[nodiscard]] std::vector<std::string> find_problems(
+    const SceneReader& file,
     const std::function<void(std::int64_t frames)>& progress = [](std::int64_t) {});
 
 }  // namespace traffic::data

@@ -1,0 +1,15 @@
+/// Converts recordings on a network into scenes for driving policies.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conversion.h"
+
+namespace traffic::data_prep {
+
+/// As convert_recordings(), for options.scenes.
+[[nodiscard]] std::vector<ConvertedInput> convert_to_scenes(const ConvertOptions& options,
+                                                            const std::string& command_line);
+
+}  // namespace traffic::data_prep
