@@ -1,4 +1,4 @@
-#include "traffic/driving/examples.h"
+#include "examples.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
-#include "traffic/driving/observation.h"
+#include "observation.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "route_line.h"
 #include "traffic/core/error.h"
 #include "traffic/driving/geometry.h"
-#include "traffic/driving/route_line.h"
 
 namespace traffic::driving {
 namespace {

@@ -1,4 +1,4 @@
-#include "traffic/driving/route_line.h"
+#include "route_line.h"
 
 #include <algorithm>
 #include <cmath>

@@ -27,8 +27,9 @@ TEST(Scenario, AnUnknownNameListsTheShippedOnes) {
     FAIL() << "no error";
   } catch (const DataError& e) {
     EXPECT_THAT(e.what(), HasSubstr("'marge'"));
-    EXPECT_THAT(e.what(), HasSubstr("harbour, lane_drop, lights_arterial, lights_grid, lights_phases, "
-                                    "lights_town, merge, merge_quick"));
+    EXPECT_THAT(e.what(),
+                HasSubstr("harbour, lane_drop, lights_arterial, lights_grid, lights_phases, "
+                          "lights_town, merge, merge_quick"));
   }
 }
 
