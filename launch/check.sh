@@ -13,7 +13,6 @@ declare -A allowed=(
   [data]="driving scene config core os" [model]="config core os" [rl]="config core os" [checkpoint]="config core os"
   [report]="config core os" [tune]="report config core os" [replay]="core os"
   [rollout/pool]="comm config core os" [rollout/game]="rollout/pool game core os" [rollout/traffic]="rollout/pool sim scene config core os"
-  [rollout/driving]="rollout/pool sim driving scene config core os"
   [train/optim]="$BELOW_TRAIN" [train/monitor]="$BELOW_TRAIN" [train/run]="train/monitor $BELOW_TRAIN" [train/policy]="train/optim train/run $BELOW_TRAIN"
   [train/rollouts]="train/policy train/optim train/run $BELOW_TRAIN"
   [train/search]="train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
@@ -24,9 +23,9 @@ declare -A allowed=(
   [train/snakes]="train/offpolicy train/optim train/run $BELOW_TRAIN"
   [train/dqn]="train/offpolicy train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/agents]="train/lights train/dqn train/ppo train/offpolicy train/search train/rollouts train/policy train/optim train/run train/monitor $BELOW_TRAIN"
-  [train/driving]="train/optim train/run train/monitor $BELOW_TRAIN" [train/closed_loop]="train/driving train/evaluate train/run $BELOW_TRAIN"
+  [train/closed_loop]="train/evaluate train/run $BELOW_TRAIN"
   [train/doctor]="train/evaluate train/run train/monitor $BELOW_TRAIN"
-  [train]="train/agents train/snakes train/driving train/closed_loop train/world_model train/search train/rollouts train/policy train/optim train/run train/monitor train/evaluate $BELOW_TRAIN"
+  [train]="train/agents train/snakes train/closed_loop train/world_model train/search train/rollouts train/policy train/optim train/run train/monitor train/evaluate $BELOW_TRAIN"
   [apps]="train tune $BELOW_TRAIN"
   [data_prep]="data driving report sim scene config core os")
 # Third-party headers that stay inside one module.
