@@ -105,8 +105,7 @@ void RoadIndex::find_near(double x_m, double y_m, double reach_m,
   std::vector<std::int32_t> lanes;
   for (const std::int32_t strip : strips) lanes.push_back(index_.strips()[as_index(strip)].lane);
   std::ranges::sort(lanes);
-  const auto repeated = std::ranges::unique(lanes);
-  lanes.erase(repeated.begin(), repeated.end());
+  lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
   for (const std::int32_t lane : lanes) {
     const OnLane seen = project(lane, x_m, y_m);
     if (seen.distance_m <= reach_m) found.push_back(seen);
