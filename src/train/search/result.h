@@ -21,8 +21,8 @@ struct TriedScript {
   double delay_gain = 0;     ///< mean gain in delay, %
   double safety_excess = 0;  ///< emergency stops, emergency brakings and collisions per run by
                              ///< which it exceeds evaluation.safety_limit; at most 0 if it is safe
-  double hard_brakes = 0;   ///< hard brakes per run more than without control, mean
-  double controlled_s = 0;  ///< vehicle-seconds under control per run
+  double hard_brakes = 0;    ///< hard brakes per run more than without control, mean
+  double controlled_s = 0;   ///< vehicle-seconds under control per run
 
   [[nodiscard]] bool is_safe() const { return safety_excess <= 0.0; }
   /// Lower end of the interval of its gain.
