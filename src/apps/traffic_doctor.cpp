@@ -1,7 +1,5 @@
 /// Checks whether this machine has what a training needs, or whether a controller helps in a
 /// network. mpirun starts it on every rank, like a training.
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -10,7 +8,6 @@
 #include <vector>
 
 #include "traffic/core/signals.h"
-#include "traffic/core/wrap.h"
 #include "traffic/train/doctor/doctor.h"
 #include "traffic/train/run/program.h"
 #include "traffic/train/trainings.h"
@@ -36,13 +33,6 @@ train::Needs needs_of(const train::Start& start) {
   return train::needs_of(config);
 }
 
-/// Lines are wrapped for a terminal only, so that other programs find a finding in one line.
-void print(const std::vector<train::Finding>& findings, bool as_json) {
-  std::string text = as_json ? train::to_json(findings) : train::to_text(findings);
-  if (!as_json && isatty(STDOUT_FILENO) == 1) text = wrapped(text, output_width());
-  std::fputs(text.c_str(), stdout);
-}
-
 /// Tries the controllers on one rank. A stop request ends the trial, not the program.
 int try_controllers(const train::ControllersToTry& wish, const train::Start& start,
                     bool prints_json) {
@@ -51,8 +41,12 @@ int try_controllers(const train::ControllersToTry& wish, const train::Start& sta
     std::fprintf(stderr, "traffic_doctor: %s\n", line.c_str());
   };
   const train::ControllerTrial trial = train::try_controllers(wish, start.options, say);
-  if (!prints_json && !trial.table.empty()) std::fputs((trial.table + "\n").c_str(), stdout);
-  print(trial.findings, prints_json);
+  if (prints_json) {
+    std::fputs(train::to_json(trial.findings).c_str(), stdout);
+  } else {
+    if (!trial.table.empty()) std::fputs((trial.table + "\n").c_str(), stdout);
+    std::fputs(train::to_text(trial.findings).c_str(), stdout);
+  }
   return static_cast<int>(train::exit_code(trial.findings));
 }
 
@@ -103,7 +97,8 @@ int main(int argc, char** argv) {
           findings = train::examine_network(
               config, is_said(start, "env.agents") ? train::Actors::kNamed : train::Actors::kAny);
         }
-        if (session.rank() == 0) print(findings, prints_json);
+        const std::string text = prints_json ? train::to_json(findings) : train::to_text(findings);
+        if (session.rank() == 0) std::fputs(text.c_str(), stdout);
         return static_cast<int>(train::exit_code(findings));
       },
       [&](const train::Start& start, bool is_first) -> std::optional<int> {

@@ -78,8 +78,8 @@ TEST_F(ControllerTrialTest, TheTextShowsGainAndSafety) {
                          "--minutes 0.5"));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
   for (const char* part :
-       {"gain_%", "ok       conflicts", "trial           ", "gain            greedy+brisk: ",
-        "safety          greedy+brisk: per run, against no control: emergency stops ",
+       {"gain_%", "ok       conflicts", "trial          ", "gain           greedy+brisk: ",
+        "safety         greedy+brisk: per run, against no control: emergency stops ",
         " collisions ", " runs jammed (0 without control)", "recommendation ", "0 failed"}) {
     EXPECT_THAT(outcome.output, HasSubstr(part));
   }
@@ -117,9 +117,9 @@ TEST_F(ControllerTrialTest, AnInterruptedTrialPrintsWhatIsKnown) {
         std::string("timeout --preserve-status -s ") + signal + " 15 " +
         doctor("--scenario merge --set env.max_time_s=120 --controller meter --minutes 20"));
     EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
-    EXPECT_THAT(outcome.output, AllOf(HasSubstr("trial           stopped after "),
+    EXPECT_THAT(outcome.output, AllOf(HasSubstr("trial          stopped after "),
                                       HasSubstr("under each controller, 120 s of traffic"),
-                                      HasSubstr("gain            meter: "),
+                                      HasSubstr("gain           meter: "),
                                       HasSubstr("recommendation "), HasSubstr("0 failed")));
   }
 }

@@ -25,9 +25,9 @@ class JobWorkers {
   NoticeBoard& board();
   /// Number of workers to start for a pool that needs `wanted`.
   [[nodiscard]] int missing(int wanted) const;
-  /// A pool of `wanted` workers has started, for which missing(wanted) were started.
+  /// The idle workers, and those started for it, serve a new pool of `wanted` workers.
   void take(int wanted);
-  /// A pool has ended, and its workers wait for the next one.
+  /// The workers of a pool that has ended are idle again.
   void give_back(int workers) { idle_ += workers; }
   /// A start failed: it is not known which workers are well, so later pools start new ones.
   void forget() { idle_ = 0; }

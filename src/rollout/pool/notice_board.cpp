@@ -2,7 +2,6 @@
 
 #include "traffic/core/error.h"
 #include "traffic/core/process.h"
-#include "traffic/core/text.h"
 #include "traffic/os/futex.h"
 
 namespace traffic::rollout {

@@ -150,7 +150,7 @@ std::string to_text(std::span<const Finding> findings) {
   std::map<Verdict, int> count;
   for (const Finding& finding : findings) {
     text +=
-        fmt::format("{:<8} {:<14}  {}\n", name_of(finding.verdict), finding.subject, finding.found);
+        fmt::format("{:<8} {:<14} {}\n", name_of(finding.verdict), finding.subject, finding.found);
     ++count[finding.verdict];
   }
   return text + fmt::format("{} ok, {} warnings, {} failed\n", count[Verdict::kOk],

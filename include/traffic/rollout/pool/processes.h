@@ -9,8 +9,8 @@
 
 namespace traffic::rollout {
 
-/// Main function of rollout_worker: starts, watches and replaces its environments until the ranks
-/// close the pool or end.
+/// Main function of rollout_worker: starts, watches and replaces its environments of one pool
+/// after the other, until the job ends.
 /// @return exit code
 int run_rollout_worker(int argc, char** argv);
 
