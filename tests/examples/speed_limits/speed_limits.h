@@ -27,7 +27,7 @@ std::vector<config::OwnSection> speed_limits_sections();
 /// The limits that a sign can show, as shares of its edge's own limit.
 inline constexpr std::array<double, 4> kShares{1.0, 0.8, 0.6, 0.4};
 
-/// What a sign observes: density (veh/km/lane / 50), mean speed / limit and flow (veh/h/lane /
+/// Observation of a sign: density (veh/km/lane / 50), mean speed / limit and flow (veh/h/lane /
 /// 2000) of its edge since the last decision, the same of the edges that follow, the share that it
 /// shows, and 1.
 inline constexpr std::size_t kFeatures = 8;
