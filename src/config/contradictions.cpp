@@ -69,6 +69,7 @@ void check_companion(const Config& config, std::vector<Contradiction>& found) {
     found.push_back({{"env.beside"}, error.what()});
     return;
   }
+  const bool of_lights = sets_signals(beside);
   if (config.env.vehicles_act() && config.env.lights_act()) {
     found.push_back(
         {{"env.beside", "env.agents"},
@@ -76,13 +77,12 @@ void check_companion(const Config& config, std::vector<Contradiction>& found) {
                      beside)});
     return;
   }
-  const bool trains_lights = config.env.lights_act();
-  if (sets_signals(beside) == trains_lights) {
+  if (of_lights ? config.env.lights_act() : config.env.vehicles_act()) {
     found.push_back({{"env.beside", "env.agents"},
                      fmt::format("found {}, which commands {}, as the trained controller does",
-                                 beside, trains_lights ? "traffic lights" : "vehicles")});
+                                 beside, of_lights ? "traffic lights" : "vehicles")});
   }
-  if (sets_signals(beside) && config.episodes.length_s > 0.0) {
+  if (of_lights && config.episodes.length_s > 0.0) {
     found.push_back({{"episodes.length_s", "env.beside"},
                      fmt::format("found {:g}, expected 0: saved traffic does not include the state "
                                  "of the lights under {}",
@@ -190,7 +190,7 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
                      "found true, expected false, for left and right are among the commands"});
   }
   if (config.env.agents.empty()) {
-    found.push_back({{"env.agents"}, "expected vehicles, lights or both"});
+    found.push_back({{"env.agents"}, "expected at least one agent"});
   }
   if (!config.env.beside.empty()) check_companion(config, found);
   if (!config.vehicles.advisor.empty()) check_advisor(config, found);

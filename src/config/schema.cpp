@@ -4,6 +4,7 @@
 #include <array>
 
 #include "rows.h"
+#include "traffic/config/added_agents.h"
 #include "traffic/config/trainings.h"
 #include "traffic/core/error.h"
 
@@ -257,6 +258,11 @@ Schema& whole_schema() {
   return schema;
 }
 
+std::vector<std::string_view>& added_agents() {
+  static std::vector<std::string_view> names;
+  return names;
+}
+
 }  // namespace
 
 std::span<const Section> sections() { return whole_schema().sections; }
@@ -278,6 +284,23 @@ void register_section(const Section& section, const std::vector<Row>& rows) {
   Schema& all = whole_schema();
   all.sections.push_back(section);
   all.rows.insert(all.rows.end(), rows.begin(), rows.end());
+}
+
+bool names_added_agent(const Env& env) {
+  return std::ranges::any_of(added_agents(), [&](std::string_view added) {
+    return std::ranges::find(env.agents, added) != env.agents.end();
+  });
+}
+
+void register_agent(std::string_view name, const std::vector<OwnSection>& sections) {
+  for (Row& row : whole_schema().rows) {
+    if (row.key != "env.agents") continue;
+    TRAFFIC_CHECK(std::ranges::find(row.choices, name) == row.choices.end(),
+                  "there is an agent {} already", name);
+    row.choices.push_back(name);
+    added_agents().push_back(name);
+  }
+  for (const OwnSection& own : sections) register_section(own.section, own.rows);
 }
 
 const Row* find_row(std::string_view key) {

@@ -1,9 +1,11 @@
 #include "traffic/sim/sumo_env.h"
 
+#include <libsumo/Edge.h>
 #include <libsumo/Simulation.h>
 #include <libsumo/Vehicle.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -483,6 +485,13 @@ void SumoEnv::take_signals(scene::SignalMode mode) { impl_->take_signals(mode); 
 void SumoEnv::apply(std::span<const scene::SignalCommand> commands) {
   TRAFFIC_CHECK(impl_->signal_view.has_value(), "lights are commanded before take_signals()");
   impl_->signal_book.add(commands);
+}
+void SumoEnv::set_speed_limit(int edge, double limit_mps) {
+  const auto& edges = impl_->road->edges;
+  TRAFFIC_CHECK(edge >= 0 && edge < static_cast<int>(edges.size()), "edge {} of {}", edge,
+                edges.size());
+  TRAFFIC_CHECK(limit_mps > 0.0 && std::isfinite(limit_mps), "a speed limit of {} m/s", limit_mps);
+  libsumo::Edge::setMaxSpeed(edges[static_cast<std::size_t>(edge)].id, limit_mps);
 }
 const scene::SignalView& SumoEnv::signals() const {
   TRAFFIC_CHECK(impl_->signal_view.has_value(), "lights are looked at before take_signals()");

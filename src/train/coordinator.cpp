@@ -15,6 +15,7 @@
 #include "run/snapshot_parts.h"
 #include "run/together.h"
 #include "traffic/checkpoint/file.h"
+#include "traffic/config/added_agents.h"
 #include "traffic/config/schema.h"
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
@@ -182,7 +183,7 @@ TrainingEnd Coordinator::attempt(TrainingTask& task) {
     try {
       Run run(job_, task.config, task.dir);
       if (run.is_new()) check_new(run.config());
-      if (task.facts->simulates) {
+      if (task.facts->simulates && !config::names_added_agent(task.config.env)) {
         together_at_length(job_.communicator(),
                            [&] { check_simulation(task.config_path, task.config); });
       }

@@ -37,14 +37,14 @@ struct Answer {
     const auto all = [](const torch::Tensor& t, const auto* data) {
       return std::span(data, static_cast<std::size_t>(t.numel()));
     };
-    period.vehicles.frames.push_back(
+    period.sections.get<rollout::VehicleSection>().frames.push_back(
         {.vehicle_id = ids,
          .node_features = all(graph.node_features, graph.node_features.const_data_ptr<float>()),
          .edge_ptr = all(graph.edge_ptr, graph.edge_ptr.const_data_ptr<std::int32_t>()),
          .edge_src = all(graph.edge_src, graph.edge_src.const_data_ptr<std::int32_t>()),
          .edge_features = all(graph.edge_features, graph.edge_features.const_data_ptr<float>()),
          .global_features = globals});
-    period.vehicles.candidates = candidates;
+    period.sections.get<rollout::VehicleSection>().candidates = candidates;
   }
 
   model::GraphBatch graph;

@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   // If the period is accepted, all of its values can be used.
   double sum = 0.0;
-  for (const auto& frame : period.vehicles.frames) {
+  for (const auto& frame : period.of<traffic::rollout::VehicleSection>().frames) {
     for (const auto source : frame.edge_src)
       sum += frame.vehicle_id[static_cast<std::size_t>(source)];
     for (const float value : frame.node_features) sum += value;
@@ -28,10 +28,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   for (const double value : period.growth) sum += value;
-  for (const double value : period.lights.lost_s) sum += value;
-  for (const float value : period.lights.rows) sum += value;
-  for (const auto source : period.lights.graph.edge_src) {
-    sum += period.lights.lost_s[static_cast<std::size_t>(source)];
+  for (const double value : period.of<traffic::rollout::LightSection>().lost_s) sum += value;
+  for (const float value : period.of<traffic::rollout::LightSection>().rows) sum += value;
+  for (const auto source : period.of<traffic::rollout::LightSection>().graph.edge_src) {
+    sum += period.of<traffic::rollout::LightSection>().lost_s[static_cast<std::size_t>(source)];
   }
   if (!(sum > -1e300 && sum < 1e300)) std::abort();
   return 0;

@@ -62,7 +62,13 @@ std::span<const Section> sections();
 /// Names of the sections that a table of a phase ([phase2.log]) cannot set: the ranks, the run
 /// folder, the GPUs and the logs are set up before the first phase begins.
 std::span<const std::string_view> sections_of_the_whole_run();
-/// Adds a section of a training's own, whose values a Config keeps as an extension:
+/// A section with its rows, which belongs to one training or to one agent.
+struct OwnSection {
+  Section section;
+  std::vector<Row> rows;
+};
+
+/// Adds a section of a training's or an agent's own, whose values a Config keeps as an extension:
 ///
 ///     struct Search { std::int64_t population = 32; };
 ///     register_section({"cem", "Cross-entropy search."},
@@ -72,6 +78,10 @@ std::span<const std::string_view> sections_of_the_whole_run();
 ///
 /// Call it before a configuration is read. @throws Error if there is such a section already
 void register_section(const Section& section, const std::vector<Row>& rows);
+/// Adds an agent besides vehicles and lights: its name becomes a choice of env.agents, and its
+/// sections become part of the configuration. Call it before a configuration is read.
+/// @throws Error if there is such an agent or section already
+void register_agent(std::string_view name, const std::vector<OwnSection>& sections);
 
 /// Key and accessor of a value in Config::extension<Struct>().
 #define TRAFFIC_EXTENSION_KEY(section, Struct, member)                         \

@@ -109,6 +109,11 @@ class SumoEnv {
   /// Commands lights from the next step on, after take_signals().
   /// @throws Error for a light that may not switch
   void apply(std::span<const scene::SignalCommand> commands);
+  /// Sets the speed limit of all lanes of an edge from the next step on, until the next reset.
+  /// SUMO counts time lost against the limit in force, so a lower limit alone reduces the time lost
+  /// in scores.
+  /// @param edge index in Road::edges
+  void set_speed_limit(int edge, double limit_mps);
   /// The lights and the vehicles before them, after take_signals(). Valid until the next step or
   /// reset.
   [[nodiscard]] const scene::SignalView& signals() const;

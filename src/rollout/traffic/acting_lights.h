@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "traffic/rollout/traffic/agent_in_simulation.h"
 #include "traffic/rollout/traffic/period.h"
 #include "traffic/scene/signal_graph.h"
 #include "traffic/sim/env_options.h"
@@ -14,8 +15,19 @@
 
 namespace traffic::rollout {
 
-class ActingLights {
+class ActingLights final : public AgentInSimulation {
  public:
+  explicit ActingLights(const config::Config& config)
+      : chooser_(config.lights.advisor, sim::controller_options(config)),
+        shows_graph_(config.lights.encoder_layers > 0) {}
+
+  void begin(const BeginningEpisode& episode) override;
+  void begin_period() override;
+  void obey(std::span<const std::byte> orders) override;
+  void note_step(const MadeStep& step) override;
+  void write(ByteWriter& section, bool terminated, bool done) override;
+
+ private:
   /// The part of the program that sets the lights in an episode.
   enum class Setter {
     kProgram,  ///< the network's own programs
@@ -23,22 +35,8 @@ class ActingLights {
     kRank,     ///< the rank, through obey()
   };
 
-  explicit ActingLights(const config::Config& config)
-      : chooser_(config.lights.advisor, sim::controller_options(config)) {}
-
-  /// Begins an episode in a simulation that has been reset.
-  /// @param shows_graph the rank needs the graph of all lights
-  void begin(sim::SumoEnv& sumo, Setter setter, bool shows_graph, std::uint64_t seed);
-  /// Carries out the rank's choices and begins a control period.
-  void obey(std::span<const scene::SignalCommand> chosen);
-  /// Adds up the time lost in one step of the simulation.
-  void note_step();
-  /// The section of the period that ends; valid until the next call of any function.
-  /// @param done the episode has ended: no light chooses any more
-  [[nodiscard]] LightSection section(bool done);
-
- private:
   LightChooser chooser_;
+  bool shows_graph_;  ///< the rank needs the graph of all lights
   sim::SumoEnv* sumo_ = nullptr;
   Setter setter_ = Setter::kProgram;
   std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< if the graph is needed

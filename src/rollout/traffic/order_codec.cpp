@@ -4,13 +4,12 @@
 #include <bit>
 #include <cstring>
 
-#include "bytes.h"
+#include "section_head.h"
 #include "traffic/core/error.h"
+#include "traffic/rollout/traffic/agent_format.h"
 
 namespace traffic::rollout {
 namespace {
-
-constexpr std::size_t kMaxLights = std::size_t{1} << 15;  // more than any city has
 
 struct EpisodeRecord {
   std::uint64_t seed;
@@ -23,16 +22,14 @@ struct EpisodeRecord {
   std::uint8_t observed;
   std::uint8_t saves;
   std::uint8_t advises;
-  std::uint8_t light_graph;
-  std::array<char, 204> controller;
+  std::array<char, 205> controller;
 };
 static_assert(sizeof(EpisodeRecord) == kEpisodeBytes);
 
-/// The commands to vehicles follow, then those to lights.
+/// The sections of the agents follow.
 struct OrdersHead {
   std::uint64_t mark;
-  std::uint64_t num_vehicles;
-  std::uint64_t num_lights;
+  std::uint64_t num_sections;
 };
 constexpr std::uint64_t kOrdersMark = 0x5452'4f52'4445'5253;
 
@@ -49,7 +46,6 @@ std::array<std::byte, kEpisodeBytes> write_episode(const EpisodeSpec& spec) {
                        .observed = spec.observed,
                        .saves = spec.store.saves,
                        .advises = spec.advises,
-                       .light_graph = spec.light_graph,
                        .controller = {}};
   TRAFFIC_CHECK(spec.controller.size() < record.controller.size(),
                 "the description of controller '{}' is longer than {} characters", spec.controller,
@@ -75,37 +71,43 @@ EpisodeSpec read_episode(std::span<const std::byte> bytes) {
       .controller = record.controller.data(),
       .advises = record.advises != 0,
       .observed = record.observed != 0,
-      .light_graph = record.light_graph != 0,
       .store = {.piece_s = record.piece_s, .key = record.store_key, .saves = record.saves != 0}};
 }
 
 void write_orders(const Orders& orders, std::vector<std::byte>& bytes) {
-  bytes.resize(padded(sizeof(OrdersHead)) + padded(orders.vehicles.size_bytes()) +
-               padded(orders.lights.size_bytes()));
+  std::size_t size = padded(sizeof(OrdersHead));
+  for (const Orders::Section& section : orders.sections()) {
+    size += padded(sizeof(SectionHead)) + padded(section.commands.size());
+  }
+  bytes.resize(size);
   ByteWriter writer(bytes);
-  writer.put_one(OrdersHead{.mark = kOrdersMark,
-                            .num_vehicles = orders.vehicles.size(),
-                            .num_lights = orders.lights.size()});
-  writer.put(orders.vehicles);
-  writer.put(orders.lights);
+  writer.put_one(OrdersHead{.mark = kOrdersMark, .num_sections = orders.sections().size()});
+  for (const Orders::Section& section : orders.sections()) {
+    writer.put_one(SectionHead(section.agent, section.commands.size()));
+    writer.put(section.commands);
+  }
 }
 
-Orders read_orders(std::span<const std::byte> bytes) {
+std::vector<OrderSection> read_orders(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
   const auto head = reader.take_one<OrdersHead>("the head of the orders");
   if (head.mark != kOrdersMark)
     throw WorkerError("a message of {} bytes does not begin as orders do", bytes.size());
-  Orders orders;
-  orders.vehicles = reader.take<scene::Command>(head.num_vehicles, "commands to vehicles");
-  orders.lights = reader.take<scene::SignalCommand>(head.num_lights, "commands to lights");
+  std::vector<OrderSection> sections;
+  for (std::uint64_t s = 0; s < head.num_sections; ++s) {
+    const ReadSection section(reader);
+    sections.push_back({.agent = std::string(section.head.name()), .commands = section.content});
+  }
   reader.expect_end();
-  return orders;
+  return sections;
 }
 
-std::size_t order_bytes(std::int64_t max_vehicles) {
-  const std::size_t vehicles = static_cast<std::size_t>(max_vehicles) * sizeof(scene::Command);
-  const std::size_t lights = kMaxLights * sizeof(scene::SignalCommand);
-  return std::max(kEpisodeBytes, padded(sizeof(OrdersHead)) + padded(vehicles) + padded(lights));
+std::size_t order_bytes(const config::Config& config) {
+  std::size_t bytes = padded(sizeof(OrdersHead));
+  for (const std::string& agent : config.env.agents) {
+    bytes += padded(sizeof(SectionHead)) + padded(format_of(agent).order_bytes(config));
+  }
+  return std::max(kEpisodeBytes, bytes);
 }
 
 }  // namespace traffic::rollout

@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "traffic/rollout/traffic/period.h"
+#include "traffic/config/config.h"
+#include "traffic/rollout/traffic/episode.h"
+#include "traffic/rollout/traffic/sections.h"
 
 namespace traffic::rollout {
 
@@ -18,11 +21,15 @@ EpisodeSpec read_episode(std::span<const std::byte> bytes);
 
 /// Replaces `bytes` by the encoded orders.
 void write_orders(const Orders& orders, std::vector<std::byte>& bytes);
-/// @return views into the bytes
+/// The orders to one agent.
+struct OrderSection {
+  std::string agent;
+  std::span<const std::byte> commands;  ///< a view into the bytes that were read
+};
 /// @throws WorkerError if the bytes are not orders
-Orders read_orders(std::span<const std::byte> bytes);
+std::vector<OrderSection> read_orders(std::span<const std::byte> bytes);
 
-/// Room for an episode, or for a command to every vehicle and every light.
-std::size_t order_bytes(std::int64_t max_vehicles);
+/// Maximum size of the description of an episode, and of orders to the agents of env.agents.
+std::size_t order_bytes(const config::Config& config);
 
 }  // namespace traffic::rollout

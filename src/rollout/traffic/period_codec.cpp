@@ -1,93 +1,101 @@
 #include "period_codec.h"
 
+#include <array>
 #include <cstring>
 
-#include "period_layout.h"
-#include "traffic/scene/frame_builder.h"
-#include "traffic/scene/signal_view.h"
+#include "section_head.h"
+#include "traffic/core/error.h"
+#include "traffic/rollout/traffic/agent_format.h"
 
 namespace traffic::rollout {
 namespace {
 
-/// Room for the data whose size does not grow with the vehicles: growth by step and conflict, and
-/// all lights.
-constexpr std::size_t kFixedBytes = std::size_t{17} << 20;
+constexpr std::uint32_t kPeriodMark = 0x54525045;
+/// Room for the head and for the growth by step and conflict.
+constexpr std::size_t kCommonBytes = std::size_t{8} << 20;
 
-std::uint32_t count_of(std::size_t size) { return static_cast<std::uint32_t>(size); }
+/// Arrays follow: growth [S], conflict_growth [S, C]. Then the sections of the agents.
+struct PeriodHead {
+  std::uint32_t mark;
+  std::uint8_t terminated;
+  std::uint8_t truncated;
+  std::uint32_t num_steps;
+  std::uint32_t num_conflicts;
+  std::uint32_t num_sections;
+  double time_s;
+  scene::EpisodeScore score;
+};
+
+void check_score(const scene::EpisodeScore& score) {
+  const std::array<double, 8> numbers{
+      score.seconds,       score.completion_sum, score.speed_sum,      score.speed_square_sum,
+      score.abs_accel_sum, score.time_loss_s,    score.depart_delay_s, score.standing_s};
+  require_plausible(std::span<const double>(numbers), "the score");
+}
+
+void read_section(ByteReader& reader, Period& out) {
+  const ReadSection section(reader);
+  ByteReader content(section.content);
+  format_of(section.head.name()).read(content, out);
+  content.expect_end();
+}
 
 }  // namespace
 
-std::size_t period_bytes(std::int64_t max_frames, std::int64_t max_vehicles) {
-  const auto frames = static_cast<std::size_t>(max_frames);
-  const auto vehicles = static_cast<std::size_t>(max_vehicles);
-  const std::size_t edges = vehicles * static_cast<std::size_t>(scene::kMaxNeighbours);
-  const std::size_t node_bytes = sizeof(std::uint32_t) + sizeof(std::int32_t) +
-                                 sizeof(float) * (2 + scene::node_features().size());
-  const std::size_t edge_bytes = sizeof(std::int32_t) + sizeof(float) * kEdgeFeatures;
-  const std::size_t frame_bytes = sizeof(FrameHead) + vehicles * node_bytes + edges * edge_bytes;
-  // A script commands a vehicle about once a second at most, an advisor once in a period.
-  const std::size_t vehicle_bytes =
-      sizeof(scene::Candidate) + sizeof(ControlledVehicle) + sizeof(scene::Command) * (frames + 1);
-  return frames * frame_bytes + vehicles * vehicle_bytes + kFixedBytes;
+std::size_t period_bytes(const config::Config& config) {
+  std::size_t bytes = kCommonBytes;
+  for (const std::string& agent : config.env.agents) {
+    bytes += sizeof(SectionHead) + padded(format_of(agent).answer_bytes(config));
+  }
+  return bytes;
 }
 
-void PeriodWriter::begin(std::span<std::byte> buffer) {
-  writer_ = ByteWriter(buffer);
-  writer_.put_one(PeriodHead{});
-  num_frames_ = 0;
-}
-
-void PeriodWriter::add_frame(const scene::GraphFrame& frame) {
-  writer_.put_one(FrameHead{.mark = kFrameMark,
-                            .nodes = static_cast<std::uint32_t>(frame.num_nodes()),
-                            .edges = static_cast<std::uint32_t>(frame.num_edges()),
-                            .features = count_of(scene::node_features().size()),
-                            .time_s = frame.time_s,
-                            .globals = frame.global_features});
-  writer_.put(std::span(frame.vehicle_id));
-  writer_.put(std::span(frame.xy_m));
-  writer_.put(std::span(frame.node_features));
-  writer_.put(std::span(frame.edge_ptr));
-  writer_.put(std::span(frame.edge_src));
-  writer_.put(std::span(frame.edge_features));
-  ++num_frames_;
-}
-
-std::size_t PeriodWriter::finish(const Period& period) {
-  const VehicleSection& vehicles = period.vehicles;
-  const LightSection& lights = period.lights;
-  writer_.put(vehicles.candidates);
-  writer_.put(vehicles.controlled);
-  writer_.put(vehicles.scripted);
-  writer_.put(vehicles.advice);
+PeriodWriter::PeriodWriter(const Period& period, std::span<std::byte> buffer) : writer_(buffer) {
+  writer_.put_one(PeriodHead{.mark = kPeriodMark,
+                             .terminated = period.terminated,
+                             .truncated = period.truncated,
+                             .num_steps = static_cast<std::uint32_t>(period.growth.size()),
+                             .num_conflicts = static_cast<std::uint32_t>(period.num_conflicts),
+                             .num_sections = 0,
+                             .time_s = period.time_s,
+                             .score = period.score});
   writer_.put(period.growth);
   writer_.put(period.conflict_growth);
-  writer_.put(lights.lost_s);
-  writer_.put(lights.choices);
-  writer_.put(lights.rows);
-  writer_.put(lights.graph.node_features);
-  writer_.put(lights.graph.edge_ptr);
-  writer_.put(lights.graph.edge_src);
-  writer_.put(lights.graph.edge_features);
-  const PeriodHead head{.mark = kPeriodMark,
-                        .terminated = period.terminated,
-                        .truncated = period.truncated,
-                        .num_frames = num_frames_,
-                        .num_candidates = count_of(vehicles.candidates.size()),
-                        .num_controlled = count_of(vehicles.controlled.size()),
-                        .num_scripted = count_of(vehicles.scripted.size()),
-                        .num_advice = count_of(vehicles.advice.size()),
-                        .num_steps = count_of(period.growth.size()),
-                        .num_conflicts = static_cast<std::uint32_t>(period.num_conflicts),
-                        .num_lights = count_of(lights.lost_s.size()),
-                        .num_choices = count_of(lights.choices.size()),
-                        .num_rows = count_of(lights.rows.size() / scene::signal_features().size()),
-                        .num_nodes = static_cast<std::uint32_t>(lights.graph.num_nodes()),
-                        .num_edges = count_of(lights.graph.edge_src.size()),
-                        .time_s = period.time_s,
-                        .score = period.score};
-  std::memcpy(writer_.room().data(), &head, sizeof(head));
-  return writer_.used();
+}
+
+void PeriodWriter::add(std::string_view agent, const std::function<void(ByteWriter&)>& write) {
+  const std::size_t at = writer_.used();
+  writer_.put_one(SectionHead());
+  const std::size_t begin = writer_.used();
+  write(writer_);
+  const SectionHead head(agent, writer_.used() - begin);
+  std::memcpy(writer_.room().data() + at, &head, sizeof(head));
+  auto* num_sections = writer_.room().data() + offsetof(PeriodHead, num_sections);
+  std::uint32_t count = 0;
+  std::memcpy(&count, num_sections, sizeof(count));
+  ++count;
+  std::memcpy(num_sections, &count, sizeof(count));
+}
+
+void read_period(std::span<const std::byte> bytes, Period& out) {
+  ByteReader reader(bytes);
+  const auto head = reader.take_one<PeriodHead>("the head");
+  if (head.mark != kPeriodMark) throw WorkerError("the answer is no observation");
+  out.time_s = head.time_s;
+  out.terminated = head.terminated != 0;
+  out.truncated = head.truncated != 0;
+  out.num_conflicts = head.num_conflicts;
+  out.score = head.score;
+  const std::uint64_t steps = head.num_steps;
+  out.growth = reader.take<double>(steps, "growth");
+  out.conflict_growth = reader.take<double>(steps * head.num_conflicts, "conflict_growth");
+  require_plausible(std::span<const double>(&head.time_s, 1), "time_s");
+  require_plausible(out.growth, "growth");
+  require_plausible(out.conflict_growth, "conflict_growth");
+  check_score(out.score);
+  out.sections.clear();
+  for (std::uint32_t s = 0; s < head.num_sections; ++s) read_section(reader, out);
+  reader.expect_end();
 }
 
 }  // namespace traffic::rollout

@@ -1,42 +1,44 @@
-/// A control period as bytes in shared memory: a head, then a section for each agent. The head
-/// holds counts; the reader derives every offset from them and checks it against the buffer, so
-/// that no count of a broken simulation leads outside it.
+/// A control period as bytes in shared memory: a head, the growth of the objective, then a section
+/// for each agent that acts. Heads hold counts; the reader derives every offset from them and
+/// checks it against the buffer, so that no count of a broken simulation leads outside it.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <functional>
 #include <span>
+#include <string_view>
 
-#include "bytes.h"
+#include "traffic/config/config.h"
+#include "traffic/rollout/traffic/bytes.h"
 #include "traffic/rollout/traffic/period.h"
-#include "traffic/scene/frame.h"
 
 namespace traffic::rollout {
 
-/// Room for a period with so many frames of so many vehicles and the lights of a large city. Memory
-/// that is not written costs nothing.
-std::size_t period_bytes(std::int64_t max_frames, std::int64_t max_vehicles);
+/// Maximum size of a period in which the agents of env.agents act. Memory that is not written costs
+/// nothing.
+std::size_t period_bytes(const config::Config& config);
 
-/// Writes one period into a buffer. Frames are written as they are made, the rest at the end.
+/// Writes one period into a buffer.
 class PeriodWriter {
  public:
-  /// Starts a new period.
-  void begin(std::span<std::byte> buffer);
-  /// @throws WorkerError if the frame does not fit
-  void add_frame(const scene::GraphFrame& frame);
-  /// Writes everything but the frames.
-  /// @return size of the whole period in bytes
+  /// Writes everything but the sections of the agents.
   /// @throws WorkerError if it does not fit
-  std::size_t finish(const Period& period);
+  PeriodWriter(const Period& period, std::span<std::byte> buffer);
+
+  /// Adds the section of an agent.
+  /// @param write writes its content
+  /// @throws WorkerError if it does not fit
+  void add(std::string_view agent, const std::function<void(ByteWriter&)>& write);
+  /// Size of the period in bytes so far.
+  [[nodiscard]] std::size_t size() const { return writer_.used(); }
 
  private:
   ByteWriter writer_;
-  std::uint32_t num_frames_ = 0;
 };
 
 /// Reads a period and checks everything in it: counts, indices, order, finite numbers. The views
 /// point into the bytes.
-/// @param out overwritten; its vector is reused
+/// @param out overwritten
 /// @throws WorkerError naming what is wrong
 void read_period(std::span<const std::byte> bytes, Period& out);
 

@@ -10,13 +10,14 @@
 
 namespace traffic::rollout {
 
-int run_sumo_env(int argc, char** argv) {
+int run_sumo_env(int argc, char** argv, const std::vector<SimulatedAgent>& more) {
+  for (const SimulatedAgent& row : more) config::register_agent(row.agent, row.own_sections);
   return run_environment_process(
       argc, argv,
-      [](std::string_view settings, const EnvPlace& place) -> std::unique_ptr<Environment> {
+      [&](std::string_view settings, const EnvPlace& place) -> std::unique_ptr<Environment> {
         fault::hit("sumo_env.start", place.env, place.incarnation);
         const auto config = config::parse_stored_config(settings, "the resolved config");
-        return std::make_unique<TrafficEnvironment>(config, place.env);
+        return std::make_unique<TrafficEnvironment>(config, place.env, more);
       });
 }
 

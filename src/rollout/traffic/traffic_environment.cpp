@@ -6,7 +6,10 @@
 #include <cmath>
 #include <utility>
 
+#include "acting_lights.h"
+#include "acting_vehicles.h"
 #include "order_codec.h"
+#include "period_codec.h"
 #include "traffic/config/controller_spec.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
@@ -30,21 +33,35 @@ const std::string& scenario_of(const EpisodeSpec& spec,
   return mix[static_cast<std::size_t>(spec.traffic.scenario)].scenario;
 }
 
+std::vector<SimulatedAgent> shipped_agents() {
+  return {{.agent = kVehicles,
+           .make = [](const config::Config& config) -> std::unique_ptr<AgentInSimulation> {
+             return std::make_unique<ActingVehicles>(config);
+           }},
+          {.agent = kLights, .make = [](const config::Config& config) {
+             return std::make_unique<ActingLights>(config);
+           }}};
+}
+
 }  // namespace
 
-TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32_t env)
+TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32_t env,
+                                       const std::vector<SimulatedAgent>& more)
     : options_(config.env),
       cache_(config.episodes.baseline_cache),
       mix_(config::scenario_mix(config.env)),
       script_options_(sim::controller_options(config)),
-      vehicles_act_(config.env.vehicles_act()),
-      lights_act_(config.env.lights_act()),
       by_delay_(config.env.objective == "delay"),
       env_index_(env),
       sumo_(sim::first_env_options(config.env), sim::SumoEnv::Start::kLater),
-      companion_(config),
-      lights_(config),
-      advisor_(vehicles_act_ ? sim::make_advisor(config) : nullptr) {}
+      companion_(config) {
+  std::vector<SimulatedAgent> table = shipped_agents();
+  table.insert(table.end(), more.begin(), more.end());
+  for (const SimulatedAgent& row : table) {
+    if (std::ranges::find(options_.agents, row.agent) == options_.agents.end()) continue;
+    agents_.push_back({.name = std::string(row.agent), .agent = row.make(config)});
+  }
+}
 
 void TrafficEnvironment::try_out() {
   sumo_.reset(sim::EnvOptions{}.seed);
@@ -55,38 +72,34 @@ Environment::Answer TrafficEnvironment::reset(std::span<const std::byte> order,
                                               std::span<std::byte> room, EnvHost& host) {
   fault::hit("sumo_env.reset", env_index_, static_cast<std::int64_t>(host.episodes()));
   begin_episode(read_episode(order));
-  begin_period(room);
-  if (shows_vehicles()) writer_.add_frame(sumo_.frame());
-  return answer();
+  begin_period();
+  for (const Acting& acting : agents_) acting.agent->note_start();
+  return answer(room);
 }
 
 Environment::Answer TrafficEnvironment::step(std::span<const std::byte> order,
                                              std::span<std::byte> room, EnvHost& host) {
-  begin_period(room);
-  const Orders orders = read_orders(order);
-  if (lights_act_) lights_.obey(orders.lights);
-  command_vehicles(orders.vehicles);
-  for (std::int64_t s = 1; s <= control_period_.steps() && !done(); ++s) {
-    if (s > 1 && is_advised()) sumo_.apply(advisor_->go_on(sumo_.state()));
-    run_step(host);
-    const bool due = control_period_.frame_due(s) || done();
-    if (shows_vehicles() && due) writer_.add_frame(sumo_.frame());
+  begin_period();
+  obey(order);
+  for (std::int64_t s = 1; s <= control_period_.steps() && !done(); ++s) run_step(s, host);
+  return answer(room);
+}
+
+void TrafficEnvironment::obey(std::span<const std::byte> order) {
+  for (const OrderSection& section : read_orders(order)) {
+    const auto found = std::ranges::find(agents_, section.agent, &Acting::name);
+    if (found == agents_.end()) {
+      throw WorkerError("an order for agent '{}' came, which does not act in this simulation",
+                        section.agent);
+    }
+    found->agent->obey(section.commands);
   }
-  return answer();
 }
 
-void TrafficEnvironment::command_vehicles(std::span<const scene::Command> commands) {
-  commands_.assign(commands.begin(), commands.end());
-  if (is_advised()) advisor_->heed(commands_);
-  if (!commands_.empty()) sumo_.apply(commands_);
-}
-
-void TrafficEnvironment::begin_period(std::span<std::byte> room) {
+void TrafficEnvironment::begin_period() {
   growth_.clear();
   conflict_growth_.clear();
-  controlled_.clear();
-  scripted_.clear();
-  writer_.begin(room);
+  for (const Acting& acting : agents_) acting.agent->begin_period();
 }
 
 void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
@@ -97,7 +110,9 @@ void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
   control_period_ = {options_.control_period_s, sumo_.step_length_s()};
   script_.reset();
   if (!spec.controller.empty()) script_ = make_script(spec.controller);
-  if (lights_act_) begin_lights();
+  for (const Acting& acting : agents_) {
+    acting.agent->begin({.sumo = sumo_, .spec = episode_, .script = script_.get()});
+  }
   using Role = sim::ControllerDriver::Role;
   script_driver_.begin(script_.get(), sumo_, spec.traffic.seed,
                        spec.advises ? Role::kAdvises : Role::kDrives);
@@ -112,13 +127,6 @@ std::unique_ptr<scene::Controller> TrafficEnvironment::make_script(const std::st
     parts.push_back(scene::make_controller(part, script_options_));
   }
   return scene::join_controllers(std::move(parts));
-}
-
-void TrafficEnvironment::begin_lights() {
-  using Setter = ActingLights::Setter;
-  Setter setter = episode_.observed ? Setter::kRank : Setter::kProgram;
-  if (script_ && script_->sets_signals()) setter = Setter::kScript;
-  lights_.begin(sumo_, setter, episode_.light_graph, episode_.traffic.seed);
 }
 
 /// The value of env.objective since the start of the episode.
@@ -171,10 +179,10 @@ bool TrafficEnvironment::is_cut() const {
   return options_.max_time_s > 0 && sumo_.time_s() >= options_.max_time_s - scene::kTimeTolerance_s;
 }
 
-void TrafficEnvironment::run_step(EnvHost& host) {
+void TrafficEnvironment::run_step(std::int64_t step, EnvHost& host) {
+  for (const Acting& acting : agents_) acting.agent->before_step(step);
   companion_.act(sumo_);
-  const auto commands = script_driver_.act(sumo_);
-  if (vehicles_act_) scripted_.insert(scripted_.end(), commands.begin(), commands.end());
+  const auto scripted = script_driver_.act(sumo_);
   const double before = achieved();
   const auto count = static_cast<std::int64_t>(host.begin_step());
   const auto action = fault::hit("sumo_env.step", env_index_, count);
@@ -184,8 +192,8 @@ void TrafficEnvironment::run_step(EnvHost& host) {
   if (action == fault::Action::kHuge) growth = 1e30;
   if (episode_.store.saves) save_piece();
   note_growth(growth);
-  if (lights_act_) lights_.note_step();
-  if (vehicles_act_) note_controlled();
+  const MadeStep made{.frame_due = control_period_.frame_due(step) || done(), .scripted = scripted};
+  for (const Acting& acting : agents_) acting.agent->note_step(made);
 }
 
 void TrafficEnvironment::note_growth(double growth) {
@@ -198,40 +206,7 @@ void TrafficEnvironment::note_growth(double growth) {
   }
 }
 
-void TrafficEnvironment::note_controlled() {
-  const auto vehicles = sumo_.state().vehicles();
-  for (const scene::Vehicle& vehicle : vehicles) {
-    if (!vehicle.commanded) continue;
-    auto entry = std::find_if(
-        controlled_.begin(), controlled_.end(),
-        [&](const ControlledVehicle& known) { return known.vehicle_id == vehicle.id; });
-    if (entry == controlled_.end()) {
-      entry = controlled_.insert(controlled_.end(), {.vehicle_id = vehicle.id});
-    }
-    const bool followed = vehicle.follower >= 0;
-    const auto& follower = vehicles[followed ? static_cast<std::size_t>(vehicle.follower) : 0];
-    entry->conflict = vehicle.conflict;
-    entry->steps += 1;
-    if (vehicle.braking || (followed && follower.braking)) entry->hard_brakes += 1;
-    if (vehicle.unsafe || (followed && follower.unsafe)) entry->unsafe_steps += 1;
-  }
-}
-
-VehicleSection TrafficEnvironment::vehicle_section() {
-  candidates_.clear();
-  VehicleSection section;
-  // At truncation the learner bootstraps the value of this state, so it needs the observation.
-  if (shows_vehicles() && !(sumo_.done() && !is_cut())) {
-    scene::find_candidates(sumo_.state(), script_options_.candidates, candidates_);
-    if (advisor_ != nullptr) section.advice = advisor_->advise(sumo_.state());
-  }
-  section.candidates = candidates_;
-  section.controlled = controlled_;
-  section.scripted = scripted_;
-  return section;
-}
-
-Environment::Answer TrafficEnvironment::answer() {
+Environment::Answer TrafficEnvironment::answer(std::span<std::byte> room) {
   Period period;
   period.time_s = sumo_.time_s();
   if (done()) {
@@ -242,9 +217,13 @@ Environment::Answer TrafficEnvironment::answer() {
   period.growth = growth_;
   period.conflict_growth = conflict_growth_;
   period.score = sumo_.score();
-  period.vehicles = vehicle_section();
-  if (lights_act_) period.lights = lights_.section(done());
-  return {.size_bytes = writer_.finish(period), .done = done()};
+  PeriodWriter writer(period, room);
+  for (const Acting& acting : agents_) {
+    writer.add(acting.name, [&](ByteWriter& section) {
+      acting.agent->write(section, period.terminated, period.done());
+    });
+  }
+  return {.size_bytes = writer.size(), .done = period.done()};
 }
 
 }  // namespace traffic::rollout

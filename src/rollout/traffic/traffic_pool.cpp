@@ -3,31 +3,41 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "order_codec.h"
 #include "period_codec.h"
 #include "traffic/config/write.h"
 #include "traffic/core/error.h"
+#include "traffic/rollout/traffic/agent_format.h"
 
 namespace traffic::rollout {
 
-Programs sumo_programs() {
+Programs sumo_programs(const std::vector<std::string>& agents) {
+  std::string_view environment = format_of(kVehicles).program;
+  for (const std::string& agent : agents) {
+    const std::string_view own = format_of(agent).program;
+    if (own == environment || own == format_of(kVehicles).program) continue;
+    if (environment != format_of(kVehicles).program) {
+      throw ConfigError(
+          "env.agents: agent {} acts in simulations of {}, another one in those of {}; expected "
+          "agents that one program simulates",
+          agent, own, environment);
+    }
+    environment = own;
+  }
   return {.rollout_worker = program_beside_this_one("rollout_worker"),
-          .environment = program_beside_this_one("sumo_env")};
+          .environment = program_beside_this_one(std::string(environment))};
 }
 
 std::unique_ptr<EnvPool> start_sumo_pool(const comm::MpiSession& session,
                                          const config::Config& config, const Programs& programs) {
-  const auto frames = static_cast<std::int64_t>(std::ceil(config.env.control_period_s)) + 1;
-  const std::int64_t vehicles = config.rollout.max_vehicles;
   return std::make_unique<WorkerPool>(
       session, WorkerPoolSpec{.rollout = config.rollout,
                               .programs = programs,
                               .settings = config::to_toml(config),
-                              .max_order_bytes = order_bytes(vehicles),
-                              .max_answer_bytes = period_bytes(frames, vehicles),
+                              .max_order_bytes = order_bytes(config),
+                              .max_answer_bytes = period_bytes(config),
                               .worker_silence_s = std::min(WorkerPoolSpec{}.worker_silence_s,
                                                            config.comm.timeout_s / 2)});
 }
@@ -40,10 +50,6 @@ void TrafficPool::start_episode(int env, const EpisodeSpec& spec) {
 }
 
 void TrafficPool::act(int env, const Orders& orders) {
-  for (const scene::Command& command : orders.vehicles) {
-    TRAFFIC_CHECK(std::isfinite(command.value) && std::isfinite(command.hold_s),
-                  "a command for vehicle {} is not finite", command.vehicle_id);
-  }
   write_orders(orders, orders_);
   pool_->step(env, orders_);
 }

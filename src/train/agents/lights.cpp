@@ -35,7 +35,7 @@ double first_logit_of_a_vehicle(const config::Lights& settings, bool by_values) 
 
 /// Learns on the CPU in one thread. The network is so small that starting a GPU kernel, or sharing
 /// the work among threads, takes longer than computing it.
-class LightsAgent final : public Agent, private LightSetter {
+class LightsAgent final : public Agent, private AgentInEpisodes {
  public:
   LightsAgent(const AgentContext& context, bool by_values)
       : config_(context.run.config()),
@@ -48,7 +48,7 @@ class LightsAgent final : public Agent, private LightSetter {
         histories_(policy_,
                    {.reward_scale = config_.lights.reward_scale, .gamma = learner_->gamma()}) {}
 
-  void join(Actors& actors) override { actors.lights = this; }
+  [[nodiscard]] AgentInEpisodes* in_episodes() override { return this; }
 
   void begin_iteration(const Progress& /*progress*/) override {
     kept_.clear();
@@ -86,11 +86,11 @@ class LightsAgent final : public Agent, private LightSetter {
   void check_learner(const checkpoint::Snapshot& snapshot) const;
   [[nodiscard]] std::string name_of(const std::string& metric) const;
 
-  [[nodiscard]] bool looks_around() const override { return histories_.looks_around(); }
   void begin(int env, std::int64_t order, std::optional<std::uint64_t> sampling_seed) override;
   void take_in(int env, const rollout::Period& period) override { histories_.take_in(env, period); }
-  std::span<const scene::SignalCommand> decide(int env, const rollout::Period& period) override {
-    return histories_.decide(env, period.lights);
+  void decide(int env, const rollout::Period& period, rollout::Orders& orders) override {
+    const auto& greens = histories_.decide(env, period.of<rollout::LightSection>());
+    orders.add(rollout::kLights, std::span<const scene::SignalCommand>(greens));
   }
   void end(int env) override;
 
@@ -180,10 +180,34 @@ void LightsAgent::save_to(checkpoint::Snapshot& snapshot) const {
   snapshot.put_int(kDecisions, decisions_);
 }
 
+void check_lights(const config::Config& config, Algorithm algorithm) {
+  if (algorithm == Algorithm::kConstrainedPpo) {
+    throw ConfigError(
+        "env.agents contains lights: phase 3 limits the cost of the behaviour of vehicles only; "
+        "expected env.agents = [\"vehicles\"], or phase 2 for traffic lights");
+  }
+  if (config.episodes.rollout_fragment_length > 0) {
+    throw ConfigError(
+        "episodes.rollout_fragment_length is {}: traffic lights learn from whole episodes; "
+        "expected 0",
+        config.episodes.rollout_fragment_length);
+  }
+  if (algorithm == Algorithm::kQLearning && config.lights.encoder_layers > 0) {
+    throw ConfigError(
+        "lights.encoder_layers is {}: the replay of Q-learning does not contain the states of "
+        "other lights; expected 0",
+        config.lights.encoder_layers);
+  }
+}
+
 }  // namespace
 
-std::unique_ptr<Agent> make_lights(const AgentContext& context, bool by_values) {
-  return std::make_unique<LightsAgent>(context, by_values);
+AgentRow lights_agent() {
+  return {.format = rollout::format_of(rollout::kLights),
+          .check = check_lights,
+          .make = [](const AgentContext& context, Algorithm algorithm) -> std::unique_ptr<Agent> {
+            return std::make_unique<LightsAgent>(context, algorithm == Algorithm::kQLearning);
+          }};
 }
 
 }  // namespace traffic::train

@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "agents/agent.h"
 #include "rollouts/final_comparison.h"
 #include "rollouts/rollouts.h"
 #include "traffic/report/metrics.h"
+#include "traffic/train/agents/agent.h"
 #include "traffic/train/run/run.h"
 
 namespace traffic::train {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "agents/agent.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/config/config.h"
+#include "traffic/train/agents/agent.h"
 
 namespace traffic::train {
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/table.h"
 #include "agents/training.h"
 #include "offpolicy/settings.h"
 #include "policy/starting_weights.h"
@@ -87,18 +88,13 @@ config::TrainingFacts ppo_facts() {
           .presets = ppo_presets()};
 }
 
-/// Refuses fragments, since lights learn from whole episodes or whole pieces of them.
-void check_lights(const config::Config& config) {
-  if (config.episodes.rollout_fragment_length > 0) {
-    throw ConfigError(
-        "episodes.rollout_fragment_length is {}: traffic lights learn from whole episodes; "
-        "expected 0",
-        config.episodes.rollout_fragment_length);
-  }
+/// Lets every agent refuse settings with which it cannot learn by the algorithm.
+void check_agents(const config::Config& config, Algorithm algorithm) {
+  for (const AgentRow& row : acting_rows(config.env)) row.check(config, algorithm);
 }
 
-void check_ppo(const config::Config& config) {
-  if (config.env.lights_act()) check_lights(config);
+void check_by_ppo(const config::Config& config, Algorithm algorithm) {
+  check_agents(config, algorithm);
   if (!config.env.vehicles_act() && config.imitation.iterations > 0) {
     throw ConfigError(
         "imitation.iterations is {}: only vehicles imitate scripts, and env.agents has no "
@@ -108,30 +104,14 @@ void check_ppo(const config::Config& config) {
   check_starting_weights(config);
 }
 
+void check_ppo(const config::Config& config) { check_by_ppo(config, Algorithm::kPpo); }
+
 void check_ppo_constrained(const config::Config& config) {
-  if (config.env.lights_act()) {
-    throw ConfigError(
-        "env.agents contains lights: phase 3 limits the cost of the behaviour of vehicles only; "
-        "expected env.agents = [\"vehicles\"], or phase 2 for traffic lights");
-  }
-  check_ppo(config);
+  check_by_ppo(config, Algorithm::kConstrainedPpo);
 }
 
 [[noreturn]] void refuse(const char* key, const std::string& found, const char* expected) {
   throw ConfigError("{} is {}, which Q-learning cannot use; expected {}", key, found, expected);
-}
-
-void check_vehicles_by_dqn(const config::Config& config) {
-  if (config.vehicles.longitudinal != "categorical") {
-    refuse("vehicles.longitudinal", config.vehicles.longitudinal,
-           "categorical, because Q-learning values each command");
-  }
-  if (config.vehicles.lane_change) refuse("vehicles.lane_change", "true", "false");
-  if (config.episodes.rollout_fragment_length == 0) {
-    refuse("episodes.rollout_fragment_length", "0",
-           "the number of control steps after which vehicles learn, since Q-learning does not wait "
-           "for whole episodes");
-  }
 }
 
 /// Checks what does not depend on the number of ranks; offpolicy::check_settings checks the rest.
@@ -147,16 +127,7 @@ void check_dqn(const config::Config& config) {
         "of episodes and lights from whole ones; expected one of the two, or run.phase = \"ppo\" "
         "for both");
   }
-  if (config.env.vehicles_act()) check_vehicles_by_dqn(config);
-  if (config.env.lights_act()) {
-    check_lights(config);
-    if (config.lights.encoder_layers > 0) {
-      throw ConfigError(
-          "lights.encoder_layers is {}: the replay of Q-learning does not contain the states of "
-          "other lights; expected 0",
-          config.lights.encoder_layers);
-    }
-  }
+  check_agents(config, Algorithm::kQLearning);
   check_starting_weights(config);
 }
 

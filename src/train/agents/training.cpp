@@ -10,9 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "agents/lights.h"
+#include "agents/table.h"
 #include "agents/vehicles_dqn.h"
-#include "agents/vehicles_ppo.h"
 #include "rollouts/units.h"
 #include "run/snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
@@ -49,7 +48,6 @@ ControllerTraining::ControllerTraining(Run& run, Algorithm algorithm)
                   {.selection = rollouts_.selection(), .final = rollouts_.final_comparison()},
                   comparison_of(config_, algorithm)) {
   add_agents();
-  for (const auto& agent : agents_) agent->join(actors_);
   if (algorithm != Algorithm::kQLearning) return_point_.emplace(config_.training);
   if (std::ranges::all_of(agents_, [](const auto& agent) { return agent->prefers_one_thread(); })) {
     torch::set_num_threads(1);
@@ -58,13 +56,12 @@ ControllerTraining::ControllerTraining(Run& run, Algorithm algorithm)
 
 void ControllerTraining::add_agents() {
   const AgentContext context{.run = run_, .rollouts = rollouts_, .time_split = time_split_};
-  const bool by_values = algorithm_ == Algorithm::kQLearning;
-  if (config_.env.vehicles_act()) {
-    agents_.push_back(
-        by_values ? make_vehicles_by_dqn(context)
-                  : make_vehicles_by_ppo(context, algorithm_ == Algorithm::kConstrainedPpo));
+  for (const AgentRow& row : acting_rows(config_.env)) {
+    agents_.push_back(row.make(context, algorithm_));
+    Agent& agent = *agents_.back();
+    if (agent.decider() != nullptr) actors_.vehicles = agent.decider();
+    if (AgentInEpisodes* other = agent.in_episodes()) actors_.others.push_back(other);
   }
-  if (config_.env.lights_act()) agents_.push_back(make_lights(context, by_values));
 }
 
 TrainingUnits ControllerTraining::units() const { return units_of_rollouts(); }

@@ -6,18 +6,16 @@
 #include <optional>
 #include <vector>
 
-#include "agents/agent.h"
 #include "agents/log.h"
 #include "agents/return_point.h"
 #include "rollouts/final_comparison.h"
 #include "rollouts/rollouts.h"
 #include "traffic/core/clock.h"
+#include "traffic/train/agents/agent.h"
 #include "traffic/train/run/run.h"
 #include "traffic/train/run/training.h"
 
 namespace traffic::train {
-
-enum class Algorithm : std::uint8_t { kPpo, kConstrainedPpo, kQLearning };
 
 /// An iteration collects episodes or fragments of episodes, then lets every agent learn.
 /// Evaluations on the selection seeds choose the best checkpoint. A final comparison recommends

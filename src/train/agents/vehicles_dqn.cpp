@@ -13,6 +13,7 @@
 #include "offpolicy/updates.h"
 #include "policy/decider.h"
 #include "policy/fit.h"
+#include "rollouts/rollouts.h"
 #include "run/snapshot_parts.h"
 #include "run/together.h"
 #include "traffic/core/error.h"
@@ -62,7 +63,7 @@ class VehiclesByDqn final : public Agent {
                   .learner = learner_,
                   .replay = replay_}) {}
 
-  void join(Actors& actors) override { actors.vehicles = &decider_; }
+  [[nodiscard]] const Decider* decider() const override { return &decider_; }
 
   void begin_iteration(const Progress& progress) override {
     policy_.explore(offpolicy::epsilon_after(settings_, progress.control_steps));

@@ -4,9 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "agents/agent.h"
-#include "agents/context.h"
 #include "traffic/config/config.h"
+#include "traffic/train/agents/agent.h"
 
 namespace traffic::train {
 

@@ -10,10 +10,12 @@
 
 #include "policy/decider.h"
 #include "policy/fit.h"
+#include "policy/light_policy.h"
 #include "ppo/constraint.h"
 #include "ppo/learner.h"
 #include "ppo/learner_device.h"
 #include "ppo/prior.h"
+#include "rollouts/rollouts.h"
 #include "run/snapshot_parts.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/core/error.h"
@@ -63,7 +65,7 @@ class VehiclesByPpo final : public Agent {
                  {.constraint = constraint_.get(), .prior = &prior_}),
         imitation_end_(config_.imitation.iterations) {}
 
-  void join(Actors& actors) override { actors.vehicles = &decider_; }
+  [[nodiscard]] const Decider* decider() const override { return &decider_; }
   [[nodiscard]] std::int64_t imitation_end() const override { return imitation_end_; }
   std::optional<Learned> learn(const RolloutBatch& batch, const Progress& progress) override;
   void log_evaluation(const SelectionEvaluation& evaluation, std::int64_t iteration) const override;

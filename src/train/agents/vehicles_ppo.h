@@ -3,8 +3,7 @@
 
 #include <memory>
 
-#include "agents/agent.h"
-#include "agents/context.h"
+#include "traffic/train/agents/agent.h"
 
 namespace traffic::train {
 

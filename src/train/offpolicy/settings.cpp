@@ -110,7 +110,7 @@ std::vector<config::Row> acting_rows() {
 
 }  // namespace
 
-OwnSection own_section() {
+config::OwnSection own_section() {
   std::vector<config::Row> rows = learning_rows();
   for (config::Row& row : acting_rows()) rows.push_back(std::move(row));
   return {{"offpolicy", "Off-policy learning from a replay of experience."}, std::move(rows)};

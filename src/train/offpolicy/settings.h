@@ -41,7 +41,7 @@ struct OffPolicy {
 };
 
 /// The section with its keys, for the configuration.
-OwnSection own_section();
+config::OwnSection own_section();
 
 /// Checks settings that must fit each other or the number of ranks.
 /// @throws ConfigError

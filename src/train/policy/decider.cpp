@@ -13,7 +13,7 @@ std::int64_t count_committed(const rollout::Period& period) {
   static const int kCommanded = scene::node_feature_index("commanded");
   static const int kCommitLeft = scene::node_feature_index("commit_left_s");
   const auto columns = scene::node_features().size();
-  const scene::FrameView& frame = period.vehicles.frames.back();
+  const scene::FrameView& frame = period.of<rollout::VehicleSection>().frames.back();
   constexpr float kTolerance_s = 1e-5F;
   std::int64_t count = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(frame.num_nodes()); ++i) {
@@ -93,8 +93,9 @@ std::vector<DecidedState> Decider::decide(std::span<const DecisionInput> states,
                        .lane = {lane, lane + count}};
     for (std::ptrdiff_t d = 0; d < count; ++d) {
       decided[b].commands.push_back(policy_.command(
-          period.vehicles.frames.back(),
-          period.vehicles.candidates[static_cast<std::size_t>(pick[d])], action[d], lane[d]));
+          period.of<rollout::VehicleSection>().frames.back(),
+          period.of<rollout::VehicleSection>().candidates[static_cast<std::size_t>(pick[d])],
+          action[d], lane[d]));
     }
     action += count;
     lane += count;

@@ -12,7 +12,7 @@ namespace {
 
 /// The frame `ago` frames before the last one; null if there are too few frames.
 const scene::FrameView* frame_of(const ObservationInput& input, std::size_t ago) {
-  const auto& frames = input.period->vehicles.frames;
+  const auto& frames = input.period->of<rollout::VehicleSection>().frames;
   return ago < frames.size() ? &frames[frames.size() - 1 - ago] : nullptr;
 }
 
@@ -72,7 +72,8 @@ Perception::Encoded Perception::encode(std::span<const ObservationInput> inputs)
   // last one is enough.
   std::size_t rounds = 1;
   for (const ObservationInput& input : inputs) {
-    if (groups_.latents) rounds = std::max(rounds, input.period->vehicles.frames.size());
+    if (groups_.latents)
+      rounds = std::max(rounds, input.period->of<rollout::VehicleSection>().frames.size());
   }
   // The last round has the last frame of every simulation, so that these are the last rows.
   std::vector<const scene::FrameView*> frames;

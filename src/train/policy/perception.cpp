@@ -120,9 +120,10 @@ ObservationBatch Perception::observe(std::span<const ObservationInput> inputs) {
   Known known;
   known.node_ptr.push_back(0);
   for (const ObservationInput& input : inputs) {
-    TRAFFIC_CHECK(!input.period->vehicles.frames.empty(), "a period to observe has no frame");
+    TRAFFIC_CHECK(!input.period->of<rollout::VehicleSection>().frames.empty(),
+                  "a period to observe has no frame");
     periods.push_back(input.period);
-    known.last.push_back(&input.period->vehicles.frames.back());
+    known.last.push_back(&input.period->of<rollout::VehicleSection>().frames.back());
     known.node_ptr.push_back(known.node_ptr.back() + known.last.back()->num_nodes());
   }
   known.encoded = encode(inputs);

@@ -97,9 +97,11 @@ class PolicyController final : public scene::Controller {
     scene::find_candidates(state, sim::candidate_rule(config_), candidates_);
     rollout::Period period;
     period.time_s = state.time_s();
-    period.vehicles.candidates = candidates_;
-    if (advisor_ != nullptr) period.vehicles.advice = advisor_->advise(state);
-    for (const scene::GraphFrame& frame : frames_) period.vehicles.frames.push_back(frame.view());
+    period.sections.get<rollout::VehicleSection>().candidates = candidates_;
+    if (advisor_ != nullptr)
+      period.sections.get<rollout::VehicleSection>().advice = advisor_->advise(state);
+    for (const scene::GraphFrame& frame : frames_)
+      period.sections.get<rollout::VehicleSection>().frames.push_back(frame.view());
     return period;
   }
 

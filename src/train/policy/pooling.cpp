@@ -47,10 +47,10 @@ Candidates find_candidates_of(std::span<const rollout::Period* const> periods,
                               const std::vector<std::int64_t>& node_ptr, std::int64_t conflicts) {
   Candidates out;
   for (std::size_t b = 0; b < periods.size(); ++b) {
-    for (const scene::Candidate& candidate : periods[b]->vehicles.candidates) {
+    for (const scene::Candidate& candidate : periods[b]->of<rollout::VehicleSection>().candidates) {
       out.row.push_back(node_ptr[b] + candidate.node);
       const std::int64_t conflict = conflicts > 1 ? candidate.conflict : 0;
-      const bool minor = place_of(periods[b]->vehicles.frames.back(),
+      const bool minor = place_of(periods[b]->of<rollout::VehicleSection>().frames.back(),
                                   static_cast<std::size_t>(candidate.node)) == kMinorApproach;
       out.group.push_back((static_cast<std::int64_t>(b) * conflicts + conflict) * 2 +
                           (minor ? 1 : 0));

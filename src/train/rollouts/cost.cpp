@@ -18,7 +18,8 @@ std::vector<float> Cost::operator()(const rollout::Period& period,
   std::vector<double> unsafe(static_cast<std::size_t>(conflicts), 0.0);
   double commanded = 0.0;
   double between = 0.0;  // unsafe steps of vehicles without a conflict ahead
-  for (const rollout::ControlledVehicle& vehicle : period.vehicles.controlled) {
+  for (const rollout::ControlledVehicle& vehicle :
+       period.of<rollout::VehicleSection>().controlled) {
     commanded += vehicle.steps;
     if (conflicts > 1 && (vehicle.conflict < 0 || vehicle.conflict >= conflicts)) {
       between += vehicle.unsafe_steps;

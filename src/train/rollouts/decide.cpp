@@ -73,12 +73,12 @@ void TrafficEpisodes::decide_by_policy(std::span<const int> envs) {
 void TrafficEpisodes::act(int env, const DecidedState& decided) {
   EpisodeState& state = wanted_.states.at(env);
   const rollout::Period& period = pool_.period(env);
-  const scene::FrameView& frame = period.vehicles.frames.back();
+  const scene::FrameView& frame = period.of<rollout::VehicleSection>().frames.back();
   std::vector<std::int64_t> decision_conflict;
   std::vector<scene::Command> commands;
   for (std::size_t d = 0; d < decided.made.size(); ++d) {
-    const auto& candidate =
-        period.vehicles.candidates[static_cast<std::size_t>(decided.made.place[d])];
+    const auto& candidate = period.of<rollout::VehicleSection>()
+                                .candidates[static_cast<std::size_t>(decided.made.place[d])];
     decision_conflict.push_back(credited(candidate));
     const std::uint32_t vehicle = frame.vehicle_id[static_cast<std::size_t>(candidate.node)];
     state.charges.erase(vehicle);

@@ -15,19 +15,9 @@
 #include "traffic/rollout/pool/collector.h"
 #include "traffic/rollout/traffic/period.h"
 #include "traffic/scene/action.h"
-#include "traffic/scene/score.h"
+#include "traffic/train/rollouts/rollout_batch.h"
 
 namespace traffic::train {
-
-/// The result of an episode.
-struct EpisodeOutcome {
-  std::int64_t order = 0;  ///< index among the episodes of all ranks
-  rollout::EpisodeSeed traffic;
-  std::int64_t steps = 0;  ///< control steps
-  double reward = 0;       ///< sum over steps and conflicts
-  double cost = 0;         ///< sum over steps and conflicts
-  scene::EpisodeScore score;
-};
 
 /// The decision that the costs of a command are charged to.
 struct Charge {

@@ -14,9 +14,10 @@ bool TrafficEpisodes::follows(int env) {
 
 void TrafficEpisodes::note_commandable(EpisodeState& state, const rollout::Period& period) const {
   state.commandable = {};
-  for (const scene::Candidate& candidate : period.vehicles.candidates) {
+  for (const scene::Candidate& candidate : period.of<rollout::VehicleSection>().candidates) {
     const auto node = static_cast<std::size_t>(candidate.node);
-    state.commandable.vehicle_id.push_back(period.vehicles.frames.back().vehicle_id[node]);
+    state.commandable.vehicle_id.push_back(
+        period.of<rollout::VehicleSection>().frames.back().vehicle_id[node]);
     state.commandable.conflict.push_back(credited(candidate));
   }
   state.commandable.may_pick = decider()->may_pick(period);
@@ -35,8 +36,8 @@ void TrafficEpisodes::follow(int env) {
 void TrafficEpisodes::take_over(EpisodeState& state, const rollout::Period& period) const {
   const Commandable& commandable = state.commandable;
   const DecisionColumns made = expert_decisions(
-      commandable.vehicle_id, period.vehicles.scripted, decider()->policy().commands(),
-      commandable.may_pick, config_.env.control_period_s / 2.0);
+      commandable.vehicle_id, period.of<rollout::VehicleSection>().scripted,
+      decider()->policy().commands(), commandable.may_pick, config_.env.control_period_s / 2.0);
   Step& step = state.trajectory.steps.back();
   note_decisions(step, made);
   for (const std::int64_t place : made.place) {

@@ -206,8 +206,9 @@ void Rollouts::pack_steps(const Decider& decider, const std::vector<Trajectory>&
     first_state.push_back(first[trajectory.order].item<std::int64_t>());
   }
   batch.states = lengths.sum().item<std::int64_t>();
-  batch.experience = pack(trajectories, first_state, decider.perception().widths(),
-                          decider.perception().conflicts(), decider.policy().top_k());
+  batch.experience = std::make_shared<Experience>(
+      pack(trajectories, first_state, decider.perception().widths(),
+           decider.perception().conflicts(), decider.policy().top_k()));
 }
 
 void Rollouts::count() { counters_ = sum_over_nodes(pool_.counters(), communicator_); }

@@ -20,20 +20,9 @@
 #include "traffic/core/random.h"
 #include "traffic/core/time_split.h"
 #include "traffic/rollout/traffic/traffic_pool.h"
+#include "traffic/train/rollouts/rollout_batch.h"
 
 namespace traffic::train {
-
-/// The result of collecting an iteration. All counts are sums over the ranks.
-struct RolloutBatch {
-  /// This rank's experience of the vehicles; nothing if vehicles do not act.
-  std::optional<Experience> experience = std::nullopt;
-  std::int64_t states = 0;     ///< control steps
-  std::int64_t env_steps = 0;  ///< simulation steps
-  /// Range of the orders: every order of a trajectory or outcome is below it. With whole episodes
-  /// it is their number.
-  std::int64_t episodes = 0;
-  std::vector<EpisodeOutcome> outcomes = {};  ///< episodes of all ranks that ended
-};
 
 /// Factor on the demand of training episodes according to episodes.demand_curriculum; 1 if the
 /// curriculum is empty.

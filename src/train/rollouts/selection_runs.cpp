@@ -72,10 +72,9 @@ const std::vector<EpisodeOutcome>& SelectionRuns::uncontrolled() {
 
 const SelectionEvaluation& SelectionRuns::script() {
   if (!script_) {
-    script_ =
-        assess(collect("scripted selection runs", {.reward = &parts_.reward,
-                                                   .cost = &parts_.cost,
-                                                   .experts = scripts_to_beat(parts_.config)}));
+    Behaviour behaviour{.reward = &parts_.reward, .cost = &parts_.cost};
+    behaviour.experts = scripts_to_beat(parts_.config);
+    script_ = assess(collect("scripted selection runs", behaviour));
   }
   return *script_;
 }

@@ -43,8 +43,8 @@ Collected TrafficCollector::run_fragments(std::int64_t steps, const Behaviour& b
                                           const TrafficOf& traffic_of) {
   TRAFFIC_CHECK(behaviour.sampling_seed.has_value(),
                 "fragments need a sampling seed, since they are always kept");
-  TRAFFIC_CHECK(behaviour.actors.lights == nullptr,
-                "lights learn from whole episodes, not from fragments");
+  TRAFFIC_CHECK(behaviour.actors.others.empty(),
+                "agents other than vehicles learn from whole episodes, not from fragments");
   TrafficEpisodes episodes(config_, pool_,
                            {.behaviour = behaviour,
                             .steps = steps,

@@ -3,8 +3,10 @@
 
 #include <spdlog/spdlog.h>
 
+#include <cmath>
 #include <utility>
 
+#include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "traffic/core/random_streams.h"
 
@@ -52,9 +54,9 @@ void TrafficEpisodes::begin(int env) {
     Rng rng(derive_seed(state.sampling_seed, {kDriverStream}));
     state.advised = keeps() && rng.uniform() < behaviour().advised_share;
   }
-  if (lights() != nullptr) {
-    lights()->begin(env, state.outcome.order,
-                    keeps() ? std::optional(state.sampling_seed) : std::nullopt);
+  for (AgentInEpisodes* agent : others()) {
+    agent->begin(env, state.outcome.order,
+                 keeps() ? std::optional(state.sampling_seed) : std::nullopt);
   }
   const auto scenario = static_cast<std::size_t>(traffic.scenario);
   pool_.start_episode(
@@ -62,7 +64,6 @@ void TrafficEpisodes::begin(int env) {
             .controller = scripted,
             .advises = state.advised,
             .observed = controlled,
-            .light_graph = lights() != nullptr && lights()->looks_around(),
             .store = behaviour().stores.empty() ? wanted_.store : behaviour().stores.at(scenario)});
 }
 
@@ -87,7 +88,7 @@ bool TrafficEpisodes::take_in(int env) {
   if (replay(state, env)) return false;
   if (state.pending) return true;  // the replay has reached the answer that is already observed
   const rollout::Period& period = pool_.period(env);
-  if (lights() != nullptr) lights()->take_in(env, period);
+  for (AgentInEpisodes* agent : others()) agent->take_in(env, period);
   if (wanted_.on_period) {
     wanted_.on_period(static_cast<std::size_t>(state.progress.episode), period);
   }
@@ -97,10 +98,15 @@ bool TrafficEpisodes::take_in(int env) {
   return true;
 }
 
-/// Orders the next control period: the commands of the vehicles, and the greens if lights act.
+/// Orders the next control period: the commands of the vehicles, and those of the other agents.
 void TrafficEpisodes::order(int env, std::span<const scene::Command> commands) {
-  rollout::Orders orders{.vehicles = commands};
-  if (lights() != nullptr) orders.lights = lights()->decide(env, pool_.period(env));
+  for (const scene::Command& command : commands) {
+    TRAFFIC_CHECK(std::isfinite(command.value) && std::isfinite(command.hold_s),
+                  "a command for vehicle {} is not finite", command.vehicle_id);
+  }
+  rollout::Orders orders;
+  if (decider() != nullptr) orders.add(rollout::kVehicles, commands);
+  for (AgentInEpisodes* agent : others()) agent->decide(env, pool_.period(env), orders);
   pool_.act(env, orders);
 }
 
@@ -108,7 +114,9 @@ void TrafficEpisodes::order(int env, std::span<const scene::Command> commands) {
 /// @return false if there is none
 bool TrafficEpisodes::replay(EpisodeState& state, int env) {
   if (state.replayed >= state.given.size()) return false;
-  pool_.act(env, {.vehicles = state.given[state.replayed++]});
+  rollout::Orders orders;
+  orders.add(rollout::kVehicles, std::span<const scene::Command>(state.given[state.replayed++]));
+  pool_.act(env, orders);
   return true;
 }
 
@@ -132,7 +140,8 @@ void TrafficEpisodes::value(EpisodeState& state, const rollout::Period& period, 
 /// commanded them.
 void TrafficEpisodes::charge(EpisodeState& state, const rollout::Period& period,
                              double step_s) const {
-  for (const rollout::ControlledVehicle& vehicle : period.vehicles.controlled) {
+  for (const rollout::ControlledVehicle& vehicle :
+       period.of<rollout::VehicleSection>().controlled) {
     const auto found = state.charges.find(vehicle.vehicle_id);
     if (found == state.charges.end()) continue;
     const double cost = step_s * (vehicle.steps * config_.episodes.intervention_cost +
@@ -146,7 +155,7 @@ void TrafficEpisodes::end(int env) {
   EpisodeState& state = wanted_.states.at(env);
   const rollout::Period& period = pool_.period(env);
   state.outcome.score = period.score;
-  if (lights() != nullptr) lights()->end(env);
+  for (AgentInEpisodes* agent : others()) agent->end(env);
   if (keeps_steps()) {
     const Perception& perception = decider()->perception();
     state.trajectory.scenario = state.outcome.traffic.scenario;

@@ -49,7 +49,10 @@ class TrafficEpisodes final : public rollout::FragmentHandler {
   [[nodiscard]] const Behaviour& behaviour() const { return wanted_.behaviour; }
   /// The policy of the vehicles; null if vehicles do not act.
   [[nodiscard]] const Decider* decider() const { return behaviour().actors.vehicles; }
-  [[nodiscard]] LightSetter* lights() const { return behaviour().actors.lights; }
+  /// The agents other than the vehicles.
+  [[nodiscard]] const std::vector<AgentInEpisodes*>& others() const {
+    return behaviour().actors.others;
+  }
   [[nodiscard]] bool of_fragments() const { return wanted_.requests == nullptr; }
   [[nodiscard]] bool keeps() const { return behaviour().sampling_seed.has_value(); }
   /// Whether steps of vehicles are kept for learning.

@@ -24,7 +24,8 @@ const TrainingRow& row_of(const config::TrainingFacts& facts) {
 
 void register_trainings(const std::vector<TrainingRow>& rows) {
   for (const TrainingRow& row : rows) {
-    for (const OwnSection& own : row.own_sections) config::register_section(own.section, own.rows);
+    for (const config::OwnSection& own : row.own_sections)
+      config::register_section(own.section, own.rows);
     config::register_training(row.facts);
     registered().push_back(row);
   }

@@ -71,10 +71,12 @@ ScriptRuns::ScriptRuns(const config::Config& config, const comm::MpiSession& ses
 bool ScriptRuns::execute(const std::string& label, const rollout::Collector::Stop& gives_up,
                          Requests& requests) {
   Collected collected;
+  Behaviour behaviour;
+  behaviour.gives_up = gives_up;
   const Stopwatch clock;
   together(communicator_, [&] {
     EpisodeBar progress(label, requests.mine().size(), config_, communicator_.rank() == 0);
-    collected = collector_.run(requests.mine(), {.gives_up = gives_up},
+    collected = collector_.run(requests.mine(), behaviour,
                                [&](std::size_t i, const rollout::Period& period) {
                                  requests.note(i, period.score);
                                  progress.add(period);

@@ -70,7 +70,7 @@ std::vector<config::Row> snakes_rows() {
 
 }  // namespace
 
-std::vector<OwnSection> own_sections() {
+std::vector<config::OwnSection> own_sections() {
   return {offpolicy::own_section(),
           {{"game", "The game 3v3 snakes: opponents, observations and rewards of the training."},
            snakes_rows()}};

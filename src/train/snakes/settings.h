@@ -30,7 +30,7 @@ struct Snakes {
 };
 
 /// The sections [offpolicy] and [game] with their keys.
-std::vector<OwnSection> own_sections();
+std::vector<config::OwnSection> own_sections();
 /// Values of the presets test, normal, max, memory and vram.
 std::vector<config::PresetRow> presets();
 

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "traffic/core/error.h"
+#include "traffic/scene/action.h"
+#include "traffic/scene/signal.h"
 
 namespace traffic::rollout {
 namespace {
@@ -22,25 +24,43 @@ struct Written {
       commands[i].vehicle_id = static_cast<std::uint32_t>(10 + i);
     }
     for (std::size_t i = 0; i < lights; ++i) greens[i] = {static_cast<std::int32_t>(i), 2};
-    write_orders({.vehicles = commands, .lights = greens}, bytes);
+    Orders orders;
+    orders.add(kVehicles, std::span<const scene::Command>(commands));
+    orders.add(kLights, std::span<const scene::SignalCommand>(greens));
+    write_orders(orders, bytes);
   }
 };
 
-TEST(OrderCodec, ReturnsTheOrdersOfBothAgents) {
+TEST(OrderCodec, ReturnsTheOrdersOfEveryAgent) {
+  config::Config config;
+  config.env.agents = {"vehicles", "lights"};
   for (const std::size_t vehicles : {0, 1, 3}) {
     for (const std::size_t lights : {0, 1, 2}) {
       const Written written(vehicles, lights);
-      const Orders read = read_orders(written.bytes);
-      ASSERT_EQ(read.vehicles.size(), vehicles);
-      ASSERT_EQ(read.lights.size(), lights);
-      for (std::size_t i = 0; i < vehicles; ++i) EXPECT_EQ(read.vehicles[i].vehicle_id, 10 + i);
+      const std::vector<OrderSection> read = read_orders(written.bytes);
+      ASSERT_EQ(read.size(), 2U);
+      EXPECT_EQ(read[0].agent, "vehicles");
+      EXPECT_EQ(read[1].agent, "lights");
+      const auto commands = commands_in<scene::Command>(read[0].commands);
+      const auto greens = commands_in<scene::SignalCommand>(read[1].commands);
+      ASSERT_EQ(commands.size(), vehicles);
+      ASSERT_EQ(greens.size(), lights);
+      for (std::size_t i = 0; i < vehicles; ++i) EXPECT_EQ(commands[i].vehicle_id, 10 + i);
       for (std::size_t i = 0; i < lights; ++i) {
-        EXPECT_EQ(read.lights[i].light, static_cast<std::int32_t>(i));
+        EXPECT_EQ(greens[i].light, static_cast<std::int32_t>(i));
       }
-      EXPECT_LE(written.bytes.size(), order_bytes(static_cast<std::int64_t>(vehicles)));
+      config.rollout.max_vehicles = static_cast<std::int64_t>(vehicles);
+      EXPECT_LE(written.bytes.size(), order_bytes(config));
     }
   }
-  EXPECT_GE(order_bytes(0), kEpisodeBytes);
+  config.env.agents = {};
+  EXPECT_GE(order_bytes(config), kEpisodeBytes);
+}
+
+TEST(OrderCodec, RefusesPartsOfCommands) {
+  const Written written(2, 0);
+  const auto section = read_orders(written.bytes)[0].commands;
+  EXPECT_THROW(commands_in<scene::Command>(section.first(section.size() - 1)), WorkerError);
 }
 
 TEST(OrderCodec, RefusesBytesThatAreNotOrders) {
@@ -50,7 +70,8 @@ TEST(OrderCodec, RefusesBytesThatAreNotOrders) {
   EXPECT_THROW(read_orders(bytes.first(8)), WorkerError);
   EXPECT_THROW(read_orders(bytes.first(bytes.size() - 8)), WorkerError);
   EXPECT_THROW(read_orders(bytes.subspan(8)), WorkerError);
-  for (const std::size_t count : {1, 2}) {
+  // The number of sections, then the size of the first one.
+  for (const std::size_t count : {1, 5}) {
     for (const std::uint64_t number : {std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
       auto spoiled = written.bytes;
       std::memcpy(spoiled.data() + count * sizeof(number), &number, sizeof(number));
@@ -68,7 +89,6 @@ TEST(OrderCodec, ReturnsTheEpisodeThatWasWritten) {
                          .controller = "meter",
                          .advises = true,
                          .observed = false,
-                         .light_graph = true,
                          .store = {.piece_s = 600, .key = 0x1234567812345678, .saves = true}};
   const auto bytes = write_episode(spec);
   const EpisodeSpec read = read_episode(bytes);
@@ -80,7 +100,6 @@ TEST(OrderCodec, ReturnsTheEpisodeThatWasWritten) {
   EXPECT_EQ(read.controller, spec.controller);
   EXPECT_EQ(read.advises, spec.advises);
   EXPECT_EQ(read.observed, spec.observed);
-  EXPECT_EQ(read.light_graph, spec.light_graph);
   EXPECT_EQ(read.store.piece_s, spec.store.piece_s);
   EXPECT_EQ(read.store.key, spec.store.key);
   EXPECT_EQ(read.store.saves, spec.store.saves);

@@ -46,20 +46,20 @@ TEST(PeriodCodec, ReadsTheSamePeriodThatWasWritten) {
   EXPECT_EQ(read.score.completion_sum, 1.75);
   EXPECT_THAT(read.growth, ElementsAreArray(fixture.growth));
   EXPECT_THAT(read.conflict_growth, ElementsAreArray(fixture.conflict_growth));
-  ASSERT_EQ(read.vehicles.candidates.size(), 2U);
-  EXPECT_EQ(read.vehicles.candidates[1].node, 3);
-  EXPECT_EQ(read.vehicles.candidates[1].conflict, 1);
-  ASSERT_EQ(read.vehicles.controlled.size(), 1U);
-  EXPECT_EQ(read.vehicles.controlled[0].unsafe_steps, 2);
-  ASSERT_EQ(read.vehicles.scripted.size(), 1U);
-  EXPECT_EQ(read.vehicles.scripted[0].longitudinal, scene::Longitudinal::kStop);
-  ASSERT_EQ(read.vehicles.advice.size(), 1U);
-  EXPECT_EQ(read.vehicles.advice[0].vehicle_id, 16U);
-  EXPECT_EQ(read.vehicles.advice[0].longitudinal, scene::Longitudinal::kFast);
+  ASSERT_EQ(read.of<VehicleSection>().candidates.size(), 2U);
+  EXPECT_EQ(read.of<VehicleSection>().candidates[1].node, 3);
+  EXPECT_EQ(read.of<VehicleSection>().candidates[1].conflict, 1);
+  ASSERT_EQ(read.of<VehicleSection>().controlled.size(), 1U);
+  EXPECT_EQ(read.of<VehicleSection>().controlled[0].unsafe_steps, 2);
+  ASSERT_EQ(read.of<VehicleSection>().scripted.size(), 1U);
+  EXPECT_EQ(read.of<VehicleSection>().scripted[0].longitudinal, scene::Longitudinal::kStop);
+  ASSERT_EQ(read.of<VehicleSection>().advice.size(), 1U);
+  EXPECT_EQ(read.of<VehicleSection>().advice[0].vehicle_id, 16U);
+  EXPECT_EQ(read.of<VehicleSection>().advice[0].longitudinal, scene::Longitudinal::kFast);
 
-  ASSERT_EQ(read.vehicles.frames.size(), fixture.frames.size());
-  for (std::size_t f = 0; f < read.vehicles.frames.size(); ++f) {
-    const scene::FrameView& got = read.vehicles.frames[f];
+  ASSERT_EQ(read.of<VehicleSection>().frames.size(), fixture.frames.size());
+  for (std::size_t f = 0; f < read.of<VehicleSection>().frames.size(); ++f) {
+    const scene::FrameView& got = read.of<VehicleSection>().frames[f];
     const scene::GraphFrame& put = fixture.frames[f];
     EXPECT_EQ(got.time_s, put.time_s);
     EXPECT_THAT(got.vehicle_id, ElementsAreArray(put.vehicle_id));
@@ -111,7 +111,7 @@ TEST(PeriodCodec, SurvivesSpoiledWords) {
         continue;
       }
       // If the period is accepted, every view lies within the bytes.
-      for (const scene::FrameView& frame : period.vehicles.frames) {
+      for (const scene::FrameView& frame : period.of<VehicleSection>().frames) {
         for (const std::int32_t source : frame.edge_src) {
           ASSERT_GE(source, 0);
           ASSERT_LT(source, frame.num_nodes());
@@ -189,7 +189,8 @@ TEST(PeriodCodec, ReadsEveryCommandThatAScriptMayGive) {
     const auto bytes = fixture.bytes();
     Period period;
     ASSERT_NO_THROW(read_period(bytes, period)) << scene::name_of(fixture.scripted[0].longitudinal);
-    EXPECT_EQ(period.vehicles.scripted[0].longitudinal, fixture.scripted[0].longitudinal);
+    EXPECT_EQ(period.of<VehicleSection>().scripted[0].longitudinal,
+              fixture.scripted[0].longitudinal);
   }
 }
 
@@ -210,9 +211,9 @@ TEST(PeriodCodec, RefusesInvalidCommands) {
 
 TEST(PeriodCodec, ReportsAnObservationThatDoesNotFit) {
   std::vector<std::byte> small(2048);
-  PeriodWriter writer;
-  writer.begin(small);
-  EXPECT_THAT([&] { writer.add_frame(testing::make_frame(200, 1.0)); },
+  PeriodFixture fixture;
+  fixture.frames = {testing::make_frame(200, 1.0)};
+  EXPECT_THAT([&] { fixture.write(small); },
               ThrowsMessage<WorkerError>(HasSubstr("rollout.max_vehicles")));
 }
 
@@ -225,7 +226,7 @@ TEST(PeriodCodec, HasRoomForTheVehiclesItWasMadeFor) {
     frame.edge_features.assign(500 * 8 * 4, 1.0F);
     for (std::size_t i = 0; i <= 500; ++i) frame.edge_ptr[i] = static_cast<std::int32_t>(8 * i);
   }
-  std::vector<std::byte> buffer(period_bytes(4, 500));
+  std::vector<std::byte> buffer(period_bytes(PeriodFixture::settings(500)));
   EXPECT_TRUE(readable(full.write(buffer)));
 }
 
@@ -236,20 +237,32 @@ TEST(PeriodCodec, ReturnsTheSectionOfTheLights) {
   const auto bytes = fixture.bytes();
   Period read;
   read_period(bytes, read);
-  EXPECT_THAT(read.lights.lost_s, ElementsAreArray(lights.lost_s));
-  EXPECT_THAT(read.lights.rows, ElementsAreArray(lights.rows));
-  ASSERT_EQ(read.lights.choices.size(), 2U);
-  EXPECT_EQ(read.lights.choices[1].light, 2);
-  EXPECT_EQ(read.lights.choices[1].num_greens, 3);
-  EXPECT_EQ(read.lights.graph.num_nodes(), 3);
-  EXPECT_THAT(read.lights.graph.node_features, ElementsAreArray(lights.graph.node_features));
-  EXPECT_THAT(read.lights.graph.edge_ptr, ElementsAreArray(lights.graph.edge_ptr));
-  EXPECT_THAT(read.lights.graph.edge_src, ElementsAreArray(lights.graph.edge_src));
-  EXPECT_THAT(read.lights.graph.edge_features, ElementsAreArray(lights.graph.edge_features));
-  EXPECT_EQ(read.vehicles.frames.size(), fixture.frames.size());
+  EXPECT_THAT(read.of<LightSection>().lost_s, ElementsAreArray(lights.lost_s));
+  EXPECT_THAT(read.of<LightSection>().rows, ElementsAreArray(lights.rows));
+  ASSERT_EQ(read.of<LightSection>().choices.size(), 2U);
+  EXPECT_EQ(read.of<LightSection>().choices[1].light, 2);
+  EXPECT_EQ(read.of<LightSection>().choices[1].num_greens, 3);
+  EXPECT_EQ(read.of<LightSection>().graph.num_nodes(), 3);
+  EXPECT_THAT(read.of<LightSection>().graph.node_features,
+              ElementsAreArray(lights.graph.node_features));
+  EXPECT_THAT(read.of<LightSection>().graph.edge_ptr, ElementsAreArray(lights.graph.edge_ptr));
+  EXPECT_THAT(read.of<LightSection>().graph.edge_src, ElementsAreArray(lights.graph.edge_src));
+  EXPECT_THAT(read.of<LightSection>().graph.edge_features,
+              ElementsAreArray(lights.graph.edge_features));
+  EXPECT_EQ(read.of<VehicleSection>().frames.size(), fixture.frames.size());
   for (std::size_t size = 0; size < bytes.size(); size += 8) {
     EXPECT_FALSE(readable(std::span(bytes).first(size))) << size;
   }
+}
+
+TEST(PeriodCodec, RefusesASectionOfAnUnknownAgent) {
+  const PeriodFixture fixture;
+  std::vector<std::byte> buffer(period_bytes(PeriodFixture::settings(8)));
+  PeriodWriter writer(fixture.period(), buffer);
+  writer.add("trams", [](ByteWriter&) {});
+  Period period;
+  EXPECT_THAT([&] { read_period(std::span(buffer).first(writer.size()), period); },
+              ThrowsMessage<WorkerError>(HasSubstr("there is no agent 'trams'")));
 }
 
 TEST(PeriodCodec, AnAbsentGraphTakesNoRoom) {

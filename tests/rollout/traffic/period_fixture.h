@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "rollout/traffic/light_section.h"
 #include "rollout/traffic/period_codec.h"
+#include "rollout/traffic/vehicle_section.h"
 #include "traffic/scene/frame.h"
 #include "traffic/scene/signal_graph.h"
 #include "traffic/scene/signal_view.h"
@@ -86,27 +88,40 @@ struct PeriodFixture {
     period.num_conflicts = 2;
     period.growth = growth;
     period.conflict_growth = conflict_growth;
-    period.vehicles.candidates = candidates;
-    period.vehicles.controlled = controlled;
-    period.vehicles.scripted = scripted;
-    period.vehicles.advice = advice;
-    period.lights = lights;
     period.score = score;
     return period;
   }
 
+  [[nodiscard]] VehicleSection vehicles() const {
+    VehicleSection section;
+    section.candidates = candidates;
+    section.controlled = controlled;
+    section.scripted = scripted;
+    section.advice = advice;
+    for (const auto& frame : frames) section.frames.push_back(frame.view());
+    return section;
+  }
+
   /// @return the bytes of the period, in the front of buffer
   std::span<std::byte> write(std::span<std::byte> buffer) const {
-    PeriodWriter writer;
-    writer.begin(buffer);
-    for (const auto& frame : frames) writer.add_frame(frame);
-    return buffer.first(writer.finish(period()));
+    PeriodWriter writer(period(), buffer);
+    writer.add(kVehicles, [&](ByteWriter& section) { write_vehicles(vehicles(), section); });
+    writer.add(kLights, [&](ByteWriter& section) { write_lights(lights, section); });
+    return buffer.first(writer.size());
+  }
+
+  /// The settings of a simulation that has room for the period.
+  static config::Config settings(std::int64_t max_vehicles) {
+    config::Config config;
+    config.env.agents = {"vehicles", "lights"};
+    config.rollout.max_vehicles = max_vehicles;
+    return config;
   }
 
   /// The bytes of the period in memory of exactly this size, so that AddressSanitizer reports
   /// reading beyond the end.
   [[nodiscard]] std::vector<std::byte> bytes() const {
-    std::vector<std::byte> buffer(period_bytes(3, 8));
+    std::vector<std::byte> buffer(period_bytes(settings(8)));
     const auto used = write(buffer);
     return {used.begin(), used.end()};
   }

@@ -131,7 +131,9 @@ class Driver {
     } else if (options_.forever && stop_requested()) {
       return;
     } else {
-      pool_.act(event.env, {.vehicles = decide(period)});
+      Orders orders;
+      orders.add(kVehicles, decide(period));
+      pool_.act(event.env, orders);
     }
   }
 
@@ -139,9 +141,9 @@ class Driver {
   std::span<const scene::Command> decide(const Period& period) {
     commands_.clear();
     if (!options_.control) return commands_;
-    for (const scene::Candidate& candidate : period.vehicles.candidates) {
-      const auto id =
-          period.vehicles.frames.back().vehicle_id[static_cast<std::size_t>(candidate.node)];
+    for (const scene::Candidate& candidate : period.of<VehicleSection>().candidates) {
+      const auto id = period.of<VehicleSection>().frames.back().vehicle_id[static_cast<std::size_t>(
+          candidate.node)];
       if (id % 2 != 0) continue;
       commands_.push_back(
           {.vehicle_id = id, .longitudinal = scene::Longitudinal::kSlow, .hold_s = period_s_});
@@ -156,7 +158,7 @@ class Driver {
 
   void note(int env, const Period& period) {
     Hasher& hasher = hash_of_.at(env);
-    for (const scene::FrameView& frame : period.vehicles.frames) {
+    for (const scene::FrameView& frame : period.of<VehicleSection>().frames) {
       add(hasher, std::span(&frame.time_s, 1));
       add(hasher, frame.vehicle_id);
       add(hasher, frame.xy_m);

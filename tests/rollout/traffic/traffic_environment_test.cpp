@@ -26,7 +26,10 @@ using ::testing::ThrowsMessage;
 PoolPlan plan() {
   PoolPlan plan = testing::small_plan();
   plan.geometry.command_bytes = 100'000;
-  plan.geometry.reply_bytes = period_bytes(4, 1000);
+  config::Config config;
+  config.env.agents = {"vehicles", "lights"};
+  config.env.control_period_s = 5;
+  plan.geometry.reply_bytes = period_bytes(config);
   return plan;
 }
 
@@ -48,7 +51,10 @@ class TrafficEnvironmentTest : public ::testing::Test {
   }
   const Period& step(std::span<const scene::Command> commands = {},
                      std::span<const scene::SignalCommand> greens = {}) {
-    write_orders({.vehicles = commands, .lights = greens}, orders_);
+    Orders orders;
+    if (config_.env.vehicles_act()) orders.add(kVehicles, commands);
+    if (config_.env.lights_act()) orders.add(kLights, greens);
+    write_orders(orders, orders_);
     rank_.post(CommandKind::kStep, incarnation_, orders_);
     return answer();
   }
@@ -84,19 +90,20 @@ class TrafficEnvironmentTest : public ::testing::Test {
 TEST_F(TrafficEnvironmentTest, AResetShowsTheEmptyRoadAndAPeriodAllItsFrames) {
   start();
   const Period& first = reset({.traffic = {.seed = 3}});
-  EXPECT_THAT(first.vehicles.frames, SizeIs(1));
+  EXPECT_THAT(first.of<VehicleSection>().frames, SizeIs(1));
   EXPECT_THAT(first.growth, IsEmpty());
   EXPECT_EQ(first.time_s, 0.0);
   for (int p = 1; p <= 40; ++p) {
     step();
-    ASSERT_THAT(period_.vehicles.frames, SizeIs(3));
-    for (int f = 0; f < 3; ++f) EXPECT_EQ(period_.vehicles.frames[f].time_s, 3.0 * (p - 1) + f + 1);
+    ASSERT_THAT(period_.of<VehicleSection>().frames, SizeIs(3));
+    for (int f = 0; f < 3; ++f)
+      EXPECT_EQ(period_.of<VehicleSection>().frames[f].time_s, 3.0 * (p - 1) + f + 1);
     EXPECT_EQ(period_.time_s, 3.0 * p);
     EXPECT_THAT(period_.growth, SizeIs(3));
     EXPECT_THAT(period_.conflict_growth, SizeIs(3 * period_.num_conflicts));
   }
-  EXPECT_GT(period_.vehicles.frames.back().num_nodes(), 10);
-  EXPECT_GT(period_.vehicles.frames.back().num_edges(), 10);
+  EXPECT_GT(period_.of<VehicleSection>().frames.back().num_nodes(), 10);
+  EXPECT_GT(period_.of<VehicleSection>().frames.back().num_edges(), 10);
 }
 
 TEST_F(TrafficEnvironmentTest, GrowthAddsUpToTheScoreAndTheScenarioEndsTheEpisode) {
@@ -108,7 +115,7 @@ TEST_F(TrafficEnvironmentTest, GrowthAddsUpToTheScoreAndTheScenarioEndsTheEpisod
   EXPECT_EQ(period_.time_s, 900.0);
   // The tolerance is for sums of the same numbers in another order.
   EXPECT_NEAR(growth, period_.score.numerator(), 1e-9 * growth);
-  EXPECT_THAT(period_.vehicles.frames, IsEmpty());
+  EXPECT_THAT(period_.of<VehicleSection>().frames, IsEmpty());
   EXPECT_EQ(rank_.counters().episodes, 1U);
   EXPECT_EQ(rank_.counters().steps, 900U);
 }
@@ -141,28 +148,30 @@ class JointEnvironmentTest : public TrafficEnvironmentTest {
 };
 
 TEST_F(JointEnvironmentTest, VehiclesAndLightsActInOneSimulation) {
+  config_.lights.encoder_layers = 1;
   start();
-  reset({.traffic = {.seed = 3}, .light_graph = true});
-  ASSERT_EQ(period_.lights.lost_s.size(), 3U);
+  reset({.traffic = {.seed = 3}});
+  ASSERT_EQ(period_.of<LightSection>().lost_s.size(), 3U);
   double lost_before_lights_s = 0;
   std::size_t choices = 0;
   while (!period_.done()) {
-    EXPECT_EQ(period_.lights.graph.num_nodes(), period_.lights.choices.empty() ? 0 : 3);
+    EXPECT_EQ(period_.of<LightSection>().graph.num_nodes(),
+              period_.of<LightSection>().choices.empty() ? 0 : 3);
     std::vector<scene::SignalCommand> greens;
-    for (const LightChoice& choice : period_.lights.choices) {
+    for (const LightChoice& choice : period_.of<LightSection>().choices) {
       greens.push_back({choice.light, (choice.present + 1) % choice.num_greens});
     }
     choices += greens.size();
     std::vector<scene::Command> commands;
-    for (const scene::Candidate& candidate : period_.vehicles.candidates) {
+    for (const scene::Candidate& candidate : period_.of<VehicleSection>().candidates) {
       const auto node = static_cast<std::size_t>(candidate.node);
-      commands.push_back({.vehicle_id = period_.vehicles.frames.back().vehicle_id[node],
+      commands.push_back({.vehicle_id = period_.of<VehicleSection>().frames.back().vehicle_id[node],
                           .longitudinal = scene::Longitudinal::kFast,
                           .hold_s = 5});
     }
     step(commands, greens);
-    lost_before_lights_s +=
-        std::accumulate(period_.lights.lost_s.begin(), period_.lights.lost_s.end(), 0.0);
+    lost_before_lights_s += std::accumulate(period_.of<LightSection>().lost_s.begin(),
+                                            period_.of<LightSection>().lost_s.end(), 0.0);
   }
   EXPECT_GT(period_.score.signal_changes, 20);
   EXPECT_GE(choices, static_cast<std::size_t>(period_.score.signal_changes));
@@ -177,9 +186,9 @@ TEST_F(JointEnvironmentTest, LightsAloneShowNoVehiclesAndFollowAScript) {
   reset({.traffic = {.seed = 3}});
   std::size_t choices = 0;
   while (!period_.done()) {
-    EXPECT_THAT(period_.vehicles.frames, IsEmpty());
-    EXPECT_THAT(period_.vehicles.candidates, IsEmpty());
-    choices += period_.lights.choices.size();
+    EXPECT_THAT(period_.of<VehicleSection>().frames, IsEmpty());
+    EXPECT_THAT(period_.of<VehicleSection>().candidates, IsEmpty());
+    choices += period_.of<LightSection>().choices.size();
     step();
   }
   EXPECT_GT(choices, 20U);
@@ -187,10 +196,10 @@ TEST_F(JointEnvironmentTest, LightsAloneShowNoVehiclesAndFollowAScript) {
   reset({.traffic = {.seed = 3}, .controller = "greedy", .observed = false});
   double lost_before_lights_s = 0;
   while (!period_.done()) {
-    EXPECT_THAT(period_.lights.choices, IsEmpty());
+    EXPECT_THAT(period_.of<LightSection>().choices, IsEmpty());
     step();
-    lost_before_lights_s +=
-        std::accumulate(period_.lights.lost_s.begin(), period_.lights.lost_s.end(), 0.0);
+    lost_before_lights_s += std::accumulate(period_.of<LightSection>().lost_s.begin(),
+                                            period_.of<LightSection>().lost_s.end(), 0.0);
   }
   EXPECT_GT(period_.score.signal_changes, 20);
   EXPECT_GT(lost_before_lights_s, 0.0);
@@ -207,7 +216,7 @@ TEST_F(JointEnvironmentTest, WithoutControlLightsShowTheirPrograms) {
   start();
   reset({.traffic = {.seed = 3}, .observed = false});
   while (!period_.done()) {
-    EXPECT_THAT(period_.lights.choices, IsEmpty());
+    EXPECT_THAT(period_.of<LightSection>().choices, IsEmpty());
     step();
   }
   EXPECT_EQ(period_.score.signal_changes, 0);
@@ -223,7 +232,7 @@ TEST_F(TrafficEnvironmentTest, AnEpisodeCutByTheConfigurationIsTruncated) {
   EXPECT_FALSE(period_.terminated);
   EXPECT_EQ(period_.time_s, 31.0);
   EXPECT_THAT(period_.growth, SizeIs(1)) << "only one second is left for the last period";
-  EXPECT_THAT(period_.vehicles.frames, SizeIs(1));
+  EXPECT_THAT(period_.of<VehicleSection>().frames, SizeIs(1));
 }
 
 TEST_F(TrafficEnvironmentTest, APieceBeginsInSavedTrafficOfAnUncontrolledEpisode) {
@@ -240,7 +249,8 @@ TEST_F(TrafficEnvironmentTest, APieceBeginsInSavedTrafficOfAnUncontrolledEpisode
   std::vector<std::int64_t> nodes;
   std::vector<double> growth;
   while (!period_.done()) {
-    if (period_.time_s == 240.0) nodes.push_back(period_.vehicles.frames.back().num_nodes());
+    if (period_.time_s == 240.0)
+      nodes.push_back(period_.of<VehicleSection>().frames.back().num_nodes());
     step();
     if (period_.time_s <= 240.0) continue;
     growth.insert(growth.end(), period_.growth.begin(), period_.growth.end());
@@ -251,7 +261,7 @@ TEST_F(TrafficEnvironmentTest, APieceBeginsInSavedTrafficOfAnUncontrolledEpisode
   EXPECT_EQ(period_.time_s, 240.0);
   EXPECT_THAT(period_.growth, IsEmpty());
   // The last half minute was simulated with other random numbers.
-  EXPECT_NEAR(static_cast<double>(period_.vehicles.frames.back().num_nodes()),
+  EXPECT_NEAR(static_cast<double>(period_.of<VehicleSection>().frames.back().num_nodes()),
               static_cast<double>(nodes[0]), 10.0);
   const double in_piece = run_to_end();
   EXPECT_TRUE(period_.truncated);
@@ -277,14 +287,14 @@ TEST_F(TrafficEnvironmentTest, CommandsReachTheVehiclesAndTheirEffectsAreCounted
   std::vector<scene::Command> commands;
   while (!period_.done()) {
     commands.clear();
-    for (const scene::Candidate& candidate : period_.vehicles.candidates) {
+    for (const scene::Candidate& candidate : period_.of<VehicleSection>().candidates) {
       const auto node = static_cast<std::size_t>(candidate.node);
-      commands.push_back({.vehicle_id = period_.vehicles.frames.back().vehicle_id[node],
+      commands.push_back({.vehicle_id = period_.of<VehicleSection>().frames.back().vehicle_id[node],
                           .longitudinal = scene::Longitudinal::kStop,
                           .hold_s = 3.0});
     }
     step(commands);
-    for (const ControlledVehicle& vehicle : period_.vehicles.controlled) {
+    for (const ControlledVehicle& vehicle : period_.of<VehicleSection>().controlled) {
       EXPECT_LE(vehicle.steps, 3);
       EXPECT_LE(vehicle.hard_brakes, vehicle.steps);
       EXPECT_LE(vehicle.unsafe_steps, vehicle.steps);
@@ -317,7 +327,7 @@ TEST_F(TrafficEnvironmentTest, AScriptActsAsItDoesWithoutThePool) {
   std::size_t scripted = 0;
   while (!period_.done()) {
     step();
-    scripted += period_.vehicles.scripted.size();
+    scripted += period_.of<VehicleSection>().scripted.size();
   }
   EXPECT_EQ(period_.score.numerator(), expected.numerator());
   EXPECT_EQ(period_.score.cv_steps, expected.cv_steps);
@@ -334,7 +344,7 @@ TEST_F(TrafficEnvironmentTest, AnAdvisingScriptReportsCommandsAndChangesNothing)
   std::size_t advised = 0;
   while (!period_.done()) {
     step();
-    advised += period_.vehicles.scripted.size();
+    advised += period_.of<VehicleSection>().scripted.size();
   }
   EXPECT_GT(advised, 0U);
   EXPECT_EQ(period_.score.cv_steps, 0);
@@ -350,11 +360,11 @@ TEST_F(TrafficEnvironmentTest, FollowingTheAdviceEqualsRunningTheScript) {
   reset({.traffic = {.seed = 5}});
   std::size_t advised = 0;
   while (!period_.done()) {
-    const std::vector<scene::Command> advice(period_.vehicles.advice.begin(),
-                                             period_.vehicles.advice.end());
+    const std::vector<scene::Command> advice(period_.of<VehicleSection>().advice.begin(),
+                                             period_.of<VehicleSection>().advice.end());
     advised += advice.size();
     step(advice);
-    EXPECT_TRUE(period_.vehicles.scripted.empty());
+    EXPECT_TRUE(period_.of<VehicleSection>().scripted.empty());
   }
   EXPECT_GT(advised, 0U);
   const scene::EpisodeScore followed = period_.score;
@@ -366,7 +376,7 @@ TEST_F(TrafficEnvironmentTest, FollowingTheAdviceEqualsRunningTheScript) {
   reset({.traffic = {.seed = 5}, .observed = false});
   while (!period_.done()) {
     step();
-    EXPECT_TRUE(period_.vehicles.advice.empty());
+    EXPECT_TRUE(period_.of<VehicleSection>().advice.empty());
   }
 }
 
@@ -379,12 +389,12 @@ TEST_F(TrafficEnvironmentTest, BetweenDecisionsTheAdvisorSkipsVehiclesThatDeviat
   std::size_t come_since = 0;
   while (!period_.done()) {
     std::vector<std::uint32_t> otherwise;
-    for (const scene::Command& command : period_.vehicles.advice)
+    for (const scene::Command& command : period_.of<VehicleSection>().advice)
       otherwise.push_back(command.vehicle_id);
     step();  // gives no commands, against the advice
     refused += otherwise.size();
-    come_since += period_.vehicles.controlled.size();
-    for (const ControlledVehicle& vehicle : period_.vehicles.controlled) {
+    come_since += period_.of<VehicleSection>().controlled.size();
+    for (const ControlledVehicle& vehicle : period_.of<VehicleSection>().controlled) {
       EXPECT_THAT(otherwise, ::testing::Not(::testing::Contains(vehicle.vehicle_id)));
     }
   }

@@ -22,7 +22,6 @@ class SyntheticAgent final : public Agent {
   }
   [[nodiscard]] Policy& policy() { return policy_; }
 
-  void join(Actors& /*actors*/) override {}
   std::optional<Learned> learn(const RolloutBatch& /*batch*/, const Progress& /*at*/) override {
     return Learned{};
   }

@@ -156,8 +156,8 @@ TEST_F(DeciderTest, EachCommandIsForThePickedVehicle) {
   ASSERT_EQ(decided.commands.size(), decided.made.size());
   for (std::size_t d = 0; d < decided.made.size(); ++d) {
     const auto& candidate = of_crowd_[static_cast<std::size_t>(decided.made.place[d])];
-    const auto expected = policy_.command(periods_[0].vehicles.frames.back(), candidate,
-                                          decided.made.action[d], decided.made.lane[d]);
+    const auto expected = policy_.command(periods_[0].of<rollout::VehicleSection>().frames.back(),
+                                          candidate, decided.made.action[d], decided.made.lane[d]);
     ASSERT_EQ(decided.commands[d].has_value(), expected.has_value());
     if (!expected) continue;
     EXPECT_EQ(decided.commands[d]->vehicle_id,

@@ -62,8 +62,9 @@ inline config::Config small_perception() {
 inline rollout::Period period_of(const std::list<scene::GraphFrame>& frames,
                                  std::span<const scene::Candidate> candidates) {
   rollout::Period period;
-  for (const scene::GraphFrame& frame : frames) period.vehicles.frames.push_back(frame.view());
-  period.vehicles.candidates = candidates;
+  for (const scene::GraphFrame& frame : frames)
+    period.sections.get<rollout::VehicleSection>().frames.push_back(frame.view());
+  period.sections.get<rollout::VehicleSection>().candidates = candidates;
   return period;
 }
 

@@ -54,7 +54,7 @@ TEST(Perception, PutsTheAdvisedCommandBetweenFeaturesAndLatents) {
       {.vehicle_id = 9, .longitudinal = scene::Longitudinal::kTargetSpeed, .value = 2.0},
       {.vehicle_id = 11, .longitudinal = scene::Longitudinal::kFast},
       {.vehicle_id = 4, .longitudinal = scene::Longitudinal::kStop}};
-  period.vehicles.advice = advice;
+  period.sections.get<rollout::VehicleSection>().advice = advice;
   RecurrentState memory;
   const ObservationInput input{.period = &period, .memory = &memory};
   const ObservationBatch seen = perception.observe(std::span(&input, 1));

@@ -151,7 +151,7 @@ TEST(Cost, IsTheUnsafeShareOfTheTimeUnderControlPlusEvents) {
   before.collisions = 4;
   rollout::Period period;
   period.num_conflicts = 2;
-  period.vehicles.controlled = controlled;
+  period.sections.get<rollout::VehicleSection>().controlled = controlled;
   period.score.collisions = 5;
   period.score.emergency_stops = 2;
   const auto one = Cost(weights, 1)(period, before);

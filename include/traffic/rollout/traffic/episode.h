@@ -41,7 +41,6 @@ struct EpisodeSpec {
   /// The rank needs the observations of the agents. Without them an episode yields scores only,
   /// which costs less.
   bool observed = true;
-  bool light_graph = false;  ///< the observations include the graph of all lights
   PieceStore store{};
 };
 

@@ -8,6 +8,7 @@
 
 #include "traffic/rollout/traffic/episode.h"
 #include "traffic/rollout/traffic/light_choices.h"
+#include "traffic/rollout/traffic/sections.h"
 #include "traffic/scene/action.h"
 #include "traffic/scene/controller.h"
 #include "traffic/scene/frame.h"
@@ -41,7 +42,7 @@ struct LightSection {
   std::span<const double> lost_s;        ///< [L] time lost before each light within the period
   std::span<const LightChoice> choices;  ///< lights that choose now, in ascending order
   std::span<const float> rows;           ///< [sum of num_greens, F]
-  scene::SignalGraphView graph{};        ///< if EpisodeSpec::light_graph and there are choices
+  scene::SignalGraphView graph{};        ///< if lights.encoder_layers > 0 and there are choices
 };
 
 /// One control period of S simulation steps on a road with C conflicts. The answer to a reset has
@@ -56,16 +57,14 @@ struct Period {
   std::span<const double> growth;
   std::span<const double> conflict_growth;  ///< [S, C] contribution of each conflict to growth
   scene::EpisodeScore score;                ///< since the start of the episode
-  VehicleSection vehicles;
-  LightSection lights;
+  Sections sections;                        ///< one for each agent that acts
 
+  /// The section of an agent; empty if the agent does not act.
+  template <typename Section>
+  [[nodiscard]] const Section& of() const {
+    return sections.get<Section>();
+  }
   [[nodiscard]] bool done() const { return terminated || truncated; }
-};
-
-/// Commands of the agents of an environment for the next control period.
-struct Orders {
-  std::span<const scene::Command> vehicles{};
-  std::span<const scene::SignalCommand> lights{};  ///< options of the lights that may choose
 };
 
 }  // namespace traffic::rollout

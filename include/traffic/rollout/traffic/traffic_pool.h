@@ -36,14 +36,16 @@
 
 namespace traffic::rollout {
 
-/// The programs rollout_worker and sumo_env that lie beside the running program.
-Programs sumo_programs();
+/// The programs rollout_worker and sumo_env that lie beside the running program, or in place of
+/// sumo_env the program that AgentFormat::program names.
+/// @param agents env.agents
+/// @throws ConfigError if the agents need different programs
+Programs sumo_programs(const std::vector<std::string>& agents = {});
 
 /// Starts SUMO simulations in processes of their own. Collective.
 /// @throws as WorkerPool
 std::unique_ptr<EnvPool> start_sumo_pool(const comm::MpiSession& session,
-                                         const config::Config& config,
-                                         const Programs& programs = sumo_programs());
+                                         const config::Config& config, const Programs& programs);
 
 /// Encodes episodes and orders for a pool and decodes its answers. Every answer is checked. If it
 /// is not a valid period, the episode is lost, as if its simulation had died.
@@ -51,7 +53,7 @@ class TrafficPool final : public EventSource {
  public:
   explicit TrafficPool(std::unique_ptr<EnvPool> pool);
   TrafficPool(const comm::MpiSession& session, const config::Config& config)
-      : TrafficPool(start_sumo_pool(session, config)) {}
+      : TrafficPool(start_sumo_pool(session, config, sumo_programs(config.env.agents))) {}
 
   [[nodiscard]] int num_envs() const { return pool_->num_envs(); }
   [[nodiscard]] std::span<const int> my_envs() const override { return pool_->my_envs(); }

@@ -132,13 +132,6 @@ class Training {
   TimeSplit time_split_;
 };
 
-/// A section of the configuration that belongs to a training: a struct of its own settings, which a
-/// Config keeps as an extension (config/schema.h).
-struct OwnSection {
-  config::Section section;
-  std::vector<config::Row> rows;
-};
-
 /// Inputs of a training that it may inspect and change before it is constructed. One object
 /// serves all ranks.
 struct Preparation {
@@ -156,7 +149,9 @@ struct TrainingRow {
   /// Rejects settings that no new run can start with. It must be fast: it runs before the run
   /// folder is created. May be empty.
   std::function<void(const config::Config&)> check_new = {};
-  std::vector<OwnSection> own_sections = {};
+  /// Sections of the configuration that belong to this training alone: structs of its own
+  /// settings, which a Config keeps as extensions (config/schema.h).
+  std::vector<config::OwnSection> own_sections = {};
   /// Collective. Inspects the scenarios or data of the training, fills in the settings that follow
   /// from them, and rejects inputs that nothing can be learned from. May be empty.
   /// @return kStopped if it was abandoned because of a stop request

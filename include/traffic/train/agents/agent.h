@@ -1,23 +1,36 @@
-/// An agent that learns in simulations of traffic: the vehicles or the traffic lights. The training
-/// (training.h) collects episodes in which its agents act, and lets each agent learn from its own
+/// The table of agents that learn in simulations of traffic. The shipped agents are the vehicles
+/// and the traffic lights; a program adds others with add_agent() (docs/design/extending.md). The
+/// training collects episodes in which its agents act, and lets each agent learn from its own
 /// experience.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
-#include "rollouts/actors.h"
-#include "rollouts/rollouts.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/flat_arena.h"
+#include "traffic/config/config.h"
+#include "traffic/core/time_split.h"
 #include "traffic/report/metrics.h"
 #include "traffic/report/summary.h"
+#include "traffic/rollout/traffic/agent_format.h"
 #include "traffic/train/monitor/watched_loss.h"
+#include "traffic/train/rollouts/agent_in_episodes.h"
+#include "traffic/train/rollouts/rollout_batch.h"
+#include "traffic/train/run/run.h"
 #include "traffic/train/run/training.h"
 
 namespace traffic::train {
+
+class Decider;
+class Rollouts;
+struct SelectionEvaluation;
+
+/// The trainings in which agents learn: ppo, ppo_constrained, dqn.
+enum class Algorithm : std::uint8_t { kPpo, kConstrainedPpo, kQLearning };
 
 /// Progress of a training, equal on all ranks.
 struct Progress {
@@ -39,8 +52,10 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  /// Adds this agent to those that act.
-  virtual void join(Actors& actors) = 0;
+  /// The agent in its episodes; null for the vehicles.
+  [[nodiscard]] virtual AgentInEpisodes* in_episodes() { return nullptr; }
+  /// The policy of the vehicles, for which the collector decides in batches; null for all others.
+  [[nodiscard]] virtual const Decider* decider() const { return nullptr; }
 
   /// Called before the episodes of an iteration are collected.
   virtual void begin_iteration(const Progress& /*progress*/) {}
@@ -87,5 +102,24 @@ class Agent {
   /// Adds the agent's own results to the summary at the end of a training.
   virtual void conclude(report::Summary& /*summary*/) const {}
 };
+
+/// The objects that all agents of a training share. They outlive the agents.
+struct AgentContext {
+  Run& run;
+  Rollouts& rollouts;
+  TimeSplit& time_split;
+};
+
+struct AgentRow {
+  rollout::AgentFormat format;  ///< its name, its section of orders and answers, its settings
+  /// Refuses settings with which the agent cannot learn by an algorithm.
+  std::function<void(const config::Config&, Algorithm)> check;
+  /// Creates the agent. Collective.
+  std::function<std::unique_ptr<Agent>(const AgentContext&, Algorithm)> make;
+};
+
+/// Adds an agent to those that env.agents may name. Call it before a configuration is read.
+/// @throws Error if there is an agent of that name already
+void add_agent(AgentRow row);
 
 }  // namespace traffic::train

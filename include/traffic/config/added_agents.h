@@ -1,0 +1,12 @@
+/// Agents that a program has added to the shipped ones (schema.h: register_agent).
+#pragma once
+
+#include "traffic/config/config.h"
+
+namespace traffic::config {
+
+/// Whether env.agents names an agent that this program has added. Programs that it starts, such as
+/// traffic_eval, do not know such an agent.
+bool names_added_agent(const Env& env);
+
+}  // namespace traffic::config

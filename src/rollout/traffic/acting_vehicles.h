@@ -1,0 +1,53 @@
+/// The agent `vehicles` within a simulation: carries out commands, and reports frames, candidates,
+/// the vehicles under control, and what scripts command or advise.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "traffic/config/config.h"
+#include "traffic/rollout/traffic/agent_in_simulation.h"
+#include "traffic/rollout/traffic/period.h"
+#include "traffic/scene/advisor.h"
+#include "traffic/scene/controller.h"
+#include "traffic/scene/frame.h"
+#include "traffic/sim/sumo_env.h"
+
+namespace traffic::rollout {
+
+class ActingVehicles final : public AgentInSimulation {
+ public:
+  explicit ActingVehicles(const config::Config& config);
+
+  void begin(const BeginningEpisode& episode) override;
+  void begin_period() override;
+  void obey(std::span<const std::byte> orders) override;
+  void before_step(std::int64_t step) override;
+  void note_step(const MadeStep& step) override;
+  void note_start() override { note_frame(); }
+  void write(ByteWriter& section, bool terminated, bool done) override;
+
+ private:
+  /// Keeps the present frame if the rank sees the vehicles in this episode.
+  void note_frame();
+  void note_controlled();
+
+  scene::CandidateRule candidate_rule_;
+  std::unique_ptr<scene::Advisor> advisor_;  ///< null: none
+  sim::SumoEnv* sumo_ = nullptr;
+  bool observed_ = false;    ///< the rank sees the vehicles in this episode
+  bool is_advised_ = false;  ///< the rank drives the vehicles and has an advisor
+  // Collected in the present control period:
+  std::vector<scene::GraphFrame> frames_;  ///< of which the first num_frames_ are of this period
+  std::size_t num_frames_ = 0;
+  std::vector<scene::Candidate> candidates_;
+  std::vector<ControlledVehicle> controlled_;
+  std::vector<scene::Command> scripted_;
+  std::vector<scene::Command> commands_;
+  VehicleSection section_;
+};
+
+}  // namespace traffic::rollout

@@ -1,0 +1,100 @@
+#include "light_section.h"
+
+#include "graph_edges.h"
+#include "section_head.h"
+#include "traffic/core/error.h"
+#include "traffic/scene/signal_view.h"
+
+namespace traffic::rollout {
+namespace {
+
+constexpr std::size_t kMaxLights = std::size_t{1} << 15;     // more than any city has
+constexpr std::size_t kAnswerBytes = std::size_t{16} << 20;  // the lights of a large city
+
+/// The arrays follow: lost_s, choices, rows, and the graph if there are nodes.
+struct LightsHead {
+  std::uint32_t num_lights;
+  std::uint32_t num_choices;
+  std::uint32_t num_rows;
+  std::uint32_t num_nodes;
+  std::uint32_t num_edges;
+};
+
+void check_choices(const LightSection& lights, std::uint64_t rows) {
+  std::uint64_t announced = 0;
+  std::int32_t light = -1;
+  for (const LightChoice& choice : lights.choices) {
+    const bool ordered =
+        choice.light > light && static_cast<std::size_t>(choice.light) < lights.lost_s.size();
+    if (!ordered || choice.num_greens < 2 || choice.present < 0 ||
+        choice.present >= choice.num_greens) {
+      throw WorkerError(
+          "observation asks for one of {} greens of light {} of {}, of which {} is on",
+          choice.num_greens, choice.light, lights.lost_s.size(), choice.present);
+    }
+    light = choice.light;
+    announced += static_cast<std::uint64_t>(choice.num_greens);
+  }
+  if (announced != rows) {
+    throw WorkerError("observation has {} rows of greens, its choices have {}", rows, announced);
+  }
+}
+
+scene::SignalGraphView read_graph(ByteReader& reader, std::uint64_t nodes, std::uint64_t edges) {
+  if (nodes == 0) return {};
+  scene::SignalGraphView graph;
+  graph.node_features =
+      reader.take<float>(nodes * scene::num_signal_node_features(), "node_features");
+  graph.edge_ptr = reader.take<std::int32_t>(nodes + 1, "edge_ptr");
+  graph.edge_src = reader.take<std::int32_t>(edges, "edge_src");
+  graph.edge_features =
+      reader.take<float>(edges * scene::signal_edge_features().size(), "edge_features");
+  require_plausible(graph.node_features, "node_features");
+  require_plausible(graph.edge_features, "edge_features");
+  check_edges(graph.edge_ptr, graph.edge_src);
+  return graph;
+}
+
+void read_lights(ByteReader& reader, Period& period) {
+  const auto head = reader.take_one<LightsHead>("the head of the lights");
+  LightSection& out = period.sections.get<LightSection>();
+  out.lost_s = reader.take<double>(head.num_lights, "lost_s");
+  out.choices = reader.take<LightChoice>(head.num_choices, "choices");
+  const std::uint64_t rows = head.num_rows;
+  out.rows = reader.take<float>(rows * scene::signal_features().size(), "rows");
+  out.graph = read_graph(reader, head.num_nodes, head.num_edges);
+  require_plausible(out.lost_s, "lost_s");
+  require_plausible(out.rows, "rows");
+  check_choices(out, rows);
+  if (head.num_nodes != 0 && head.num_nodes != head.num_lights) {
+    throw WorkerError("observation's graph has {} lights of {}", head.num_nodes, head.num_lights);
+  }
+}
+
+}  // namespace
+
+void write_lights(const LightSection& lights, ByteWriter& section) {
+  section.put_one(
+      LightsHead{.num_lights = count_of(lights.lost_s.size()),
+                 .num_choices = count_of(lights.choices.size()),
+                 .num_rows = count_of(lights.rows.size() / scene::signal_features().size()),
+                 .num_nodes = static_cast<std::uint32_t>(lights.graph.num_nodes()),
+                 .num_edges = count_of(lights.graph.edge_src.size())});
+  section.put(lights.lost_s);
+  section.put(lights.choices);
+  section.put(lights.rows);
+  section.put(lights.graph.node_features);
+  section.put(lights.graph.edge_ptr);
+  section.put(lights.graph.edge_src);
+  section.put(lights.graph.edge_features);
+}
+
+AgentFormat lights_format() {
+  return {.agent = kLights,
+          .order_bytes =
+              [](const config::Config&) { return kMaxLights * sizeof(scene::SignalCommand); },
+          .answer_bytes = [](const config::Config&) { return kAnswerBytes; },
+          .read = read_lights};
+}
+
+}  // namespace traffic::rollout
