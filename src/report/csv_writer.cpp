@@ -35,7 +35,7 @@ std::string header(const std::vector<std::string>& columns) {
 }
 
 /// Whether a line is the header or a row of a step up to `last_step`.
-bool is_up_to(std::string_view line, std::int64_t last_step) {
+bool is_header_or_row_up_to(std::string_view line, std::int64_t last_step) {
   if (line.starts_with("step")) return true;
   std::int64_t step = 0;
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), step);
@@ -49,7 +49,8 @@ CsvWriter::CsvWriter(const std::filesystem::path& path, const std::vector<std::s
                      std::optional<std::int64_t> resumed_step)
     : num_columns_(columns.size()) {
   if (resumed_step) {
-    keep_lines(path, [&](std::string_view line) { return is_up_to(line, *resumed_step); });
+    keep_lines(path,
+               [&](std::string_view line) { return is_header_or_row_up_to(line, *resumed_step); });
   }
   file_ = std::make_unique<AppendFile>(path, header(columns));
 }
