@@ -17,15 +17,16 @@ declare -A allowed=(
   [train/rollouts]="train/policy train/optim train/run $BELOW_TRAIN"
   [train/search]="train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/ppo]="train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
+  [train/driving]="train/optim train/run train/monitor $BELOW_TRAIN"
   [train/world_model]="train/optim train/run train/monitor $BELOW_TRAIN" [train/evaluate]="train/policy train/run $BELOW_TRAIN"
   [train/lights]="train/ppo train/offpolicy train/rollouts train/policy train/optim train/run train/monitor $BELOW_TRAIN"
   [train/offpolicy]="train/optim train/run train/monitor $BELOW_TRAIN"
   [train/snakes]="train/offpolicy train/optim train/run $BELOW_TRAIN"
   [train/dqn]="train/offpolicy train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/agents]="train/lights train/dqn train/ppo train/offpolicy train/search train/rollouts train/policy train/optim train/run train/monitor $BELOW_TRAIN"
-  [train/closed_loop]="train/evaluate train/run $BELOW_TRAIN"
+  [train/closed_loop]="train/driving train/evaluate train/run $BELOW_TRAIN"
   [train/doctor]="train/evaluate train/run train/monitor $BELOW_TRAIN"
-  [train]="train/agents train/snakes train/closed_loop train/world_model train/search train/rollouts train/policy train/optim train/run train/monitor train/evaluate $BELOW_TRAIN"
+  [train]="train/agents train/snakes train/driving train/closed_loop train/world_model train/search train/rollouts train/policy train/optim train/run train/monitor train/evaluate $BELOW_TRAIN"
   [apps]="train tune $BELOW_TRAIN"
   [data_prep]="data driving report sim scene config core os")
 # Third-party headers that stay inside one module.

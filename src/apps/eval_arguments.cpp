@@ -62,9 +62,14 @@ config::Program eval_program(EvalArguments& arguments) {
                 ->capture_default_str();
             app.add_option("--driver", arguments.drivers,
                            "Drivers of single vehicles instead of controllers: sumo, idm, "
-                           "constant_velocity; each drives the same vehicles; repeatable")
+                           "constant_velocity, checkpoint:PATH; each drives the same vehicles; "
+                           "repeatable")
                 ->type_name("NAME")
                 ->allow_extra_args(false);
+            app.add_option("--corrections", arguments.corrections,
+                           "With --driver: writes files of scenes into this folder, in which SUMO's "
+                           "own driver corrects the others once a second, for further training")
+                ->type_name("FOLDER");
             app.add_option("--egos", arguments.egos,
                            "With --driver: vehicles that a driver drives at the same time")
                 ->check(CLI::Range(1, 10'000))

@@ -19,6 +19,7 @@ struct EvalArguments {
   std::string json_path;
   std::string csv;
   std::string replay;
+  std::string corrections;
   std::vector<std::string> against;
   int games = 1000;
   std::vector<std::string> drivers;

@@ -33,6 +33,7 @@ train::DriveEvaluationPlan make_plan(const EvalArguments& arguments,
   plan.jobs = arguments.jobs > 0 ? arguments.jobs : os::num_cpus_available();
   plan.silence_s = config.rollout.env_timeout_s;
   plan.replay_dir = arguments.replay;
+  plan.corrections_dir = arguments.corrections;
   return plan;
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "block_cache.h"
+#include "traffic/data/block_cache.h"
 #include "traffic/data/samples.h"
 
 namespace traffic::data {

@@ -1,4 +1,4 @@
-#include "block_cache.h"
+#include "traffic/data/block_cache.h"
 
 #include <utility>
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bad_blocks.h"
-#include "block_cache.h"
+#include "traffic/data/block_cache.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 

@@ -1,4 +1,4 @@
-#include "examples.h"
+#include "traffic/driving/examples.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,7 +39,8 @@ double left_of_slope(double s) { return s >= 1.0 ? 0.0 : s * (1.0 - s) * (1.0 - 
 
 }  // namespace
 
-SceneTracks::SceneTracks(RecordedScene scene) : scene_(std::move(scene)), map_(scene_.map) {
+SceneTracks::SceneTracks(RecordedScene scene, ExampleRule rule)
+    : scene_(std::move(scene)), map_(scene_.map) {
   const auto frames = static_cast<std::int64_t>(scene_.num_frames());
   const auto horizon = static_cast<std::int64_t>(kPlanPoints);
   std::vector<std::int64_t> run(scene_.vehicles.size(), 0);  // frames in a row, from the end
@@ -49,6 +50,8 @@ SceneTracks::SceneTracks(RecordedScene scene) : scene_(std::move(scene)), map_(s
       const auto v = static_cast<std::size_t>(node.vehicle);
       run[v] = next[v] == f + 1 ? run[v] + 1 : 0;
       next[v] = f;
+      constexpr auto kRun = static_cast<std::int64_t>(kHistory + kPlanPoints);
+      if (rule == ExampleRule::kCorrections && f % kRun + 1 != std::int64_t{kHistory}) continue;
       if (run[v] >= horizon) places_.push_back({static_cast<std::int32_t>(f), node.vehicle});
     }
   }

@@ -1,4 +1,4 @@
-#include "observation.h"
+#include "traffic/driving/observation.h"
 
 #include <algorithm>
 #include <cmath>

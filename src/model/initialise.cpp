@@ -30,6 +30,10 @@ double bound_of(const torch::nn::Module& module, const torch::Tensor& parameter)
   if (const auto* linear = module.as<torch::nn::LinearImpl>()) {
     return 1.0 / std::sqrt(static_cast<double>(linear->options.in_features()));
   }
+  if (const auto* convolution = module.as<torch::nn::Conv2dImpl>()) {
+    const auto& weight = convolution->weight;
+    return 1.0 / std::sqrt(static_cast<double>(weight.numel() / weight.size(0)));
+  }
   if (module.as<LstmImpl>() != nullptr)
     return 1.0 / std::sqrt(static_cast<double>(parameter.size(0)) / 4.0);
   return 0.0;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/block_cache.h"
+#include "traffic/data/block_cache.h"
 #include "traffic/core/error.h"
 #include "traffic/data/loader.h"
 

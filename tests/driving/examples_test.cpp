@@ -1,12 +1,12 @@
 /// Examples of recorded driving, the route's line and the observation of a vehicle.
-#include "driving/examples.h"
+#include "traffic/driving/examples.h"
 
 #include <cmath>
 #include <numbers>
 #include <vector>
 
 #include "crossing.h"
-#include "driving/observation.h"
+#include "traffic/driving/observation.h"
 #include "driving/route_line.h"
 #include "traffic/driving/geometry.h"
 

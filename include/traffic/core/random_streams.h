@@ -31,6 +31,9 @@ enum RandomStream : std::uint64_t {
   kReplayStream = 45,           ///< transitions drawn from the replay, by rank and update
   kPastSelfStream = 46,         ///< which past self plays, by rank and round
   kSelectionGameStream = 47,    ///< games of evaluations while training
+  kDrivingStream = 71,          ///< initial weights of the driving policy
+  kDrivingLoaderStream = 72,    ///< seed of the loader of driving training
+  kAnchorStream = 73,           ///< first centres of the anchors of driving plans
   // From an episode's seed.
   kRetryStream = 21,                     ///< the seed after a simulation was lost
   kConnectedStream = 0x6376,             ///< "cv": which vehicles are connected

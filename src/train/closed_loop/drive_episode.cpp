@@ -1,7 +1,10 @@
 #include "closed_loop/drive_episode.h"
 
+#include <torch/utils.h>
+
 #include <nlohmann/json.hpp>
 
+#include "closed_loop/corrections.h"
 #include "closed_loop/drive_fields.h"
 #include "closed_loop/drive_recording.h"
 #include "traffic/core/atomic_file.h"
@@ -16,6 +19,13 @@ using Json = nlohmann::ordered_json;
 
 std::filesystem::path recording_file(const DriveEvaluationPlan& plan, std::size_t driver) {
   return plan.replay_dir / fmt::format("{}.recording.json", driver);
+}
+
+std::filesystem::path corrections_file(const DriveEvaluationPlan& plan, const DriveTask& task) {
+  return plan.corrections_dir /
+         fmt::format("{}-{}-{}.h5",
+                     std::filesystem::path(plan.scenarios[task.scenario]).stem().string(),
+                     plan.seeds[task.seed], task.driver);
 }
 
 void save_recording(const DriveEvaluationPlan& plan, const DriveTask& task,
@@ -47,14 +57,19 @@ std::string describe(const DriveEvaluationPlan& plan, const DriveTask& task) {
 
 std::string run_drive_episode(const DriveEvaluationPlan& plan, const DriveTask& task,
                               const std::function<void(double share)>& progress) {
+  torch::set_num_threads(1);  // the processes share the cores
   const auto driver = make_driver(plan.drivers[task.driver]);
   sim::DrivingOptions traffic = plan.traffic;
   traffic.scenario = plan.scenarios[task.scenario];
   sim::DrivingEnv env(traffic, plan.seeds[task.seed]);
   const bool is_recorded = !plan.replay_dir.empty() && task.scenario == 0 && task.seed == 0;
   DriveRecording recording;
-  while (!env.done()) {
+  const bool is_corrected = driver != nullptr && !plan.corrections_dir.empty();
+  constexpr int kFramesBetween = 2;
+  Corrections corrections(plan.seeds[task.seed]);
+  for (int frame = 0; !env.done(); ++frame) {
     std::vector<driving::Plan> plans;
+    if (is_corrected) corrections.add(env, frame % kFramesBetween == 1);
     if (driver) plans = driver->plan(env.views());
     if (is_recorded) recording.add(env, plans);
     if (driver) {
@@ -68,6 +83,7 @@ std::string run_drive_episode(const DriveEvaluationPlan& plan, const DriveTask& 
     recording.add(env, {});
     save_recording(plan, task, recording, *env.map());
   }
+  if (!corrections.empty()) corrections.save(corrections_file(plan, task), traffic.scenario);
   Json egos = Json::array();
   for (int ego = 0; ego < env.num_egos(); ++ego) {
     Json row{{"name", env.name_of(ego)}};

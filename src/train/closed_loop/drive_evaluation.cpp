@@ -162,10 +162,11 @@ std::vector<DrivenEgo> run_drive_evaluation(
     const DriveEvaluationPlan& plan,
     const std::function<void(const EvaluationProgress&)>& progress) {
   check_plan(plan);
-  if (!plan.replay_dir.empty()) {
+  for (const std::filesystem::path& folder : {plan.replay_dir, plan.corrections_dir}) {
+    if (folder.empty()) continue;
     std::error_code error;
-    std::filesystem::create_directories(plan.replay_dir, error);
-    if (error) throw ResourceError("{}: {}", plan.replay_dir.string(), error.message());
+    std::filesystem::create_directories(folder, error);
+    if (error) throw ResourceError("{}: {}", folder.string(), error.message());
   }
   DriveProcesses processes(plan);
   const std::vector<std::string>& results = processes.run(progress);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
+#include "driving/policy_driver.h"
 #include "traffic/core/error.h"
 #include "traffic/driving/rule_drivers.h"
 #include "traffic/train/closed_loop/drive_evaluation.h"
@@ -13,7 +15,10 @@ std::unique_ptr<driving::Driver> make_driver(const std::string& name) {
   if (name == kSumoDriver) return nullptr;
   if (name == "idm") return std::make_unique<driving::IdmDriver>();
   if (name == "constant_velocity") return std::make_unique<driving::ConstantVelocityDriver>();
-  throw ConfigError("--driver: found '{}', expected sumo, idm or constant_velocity", name);
+  constexpr std::string_view kCheckpoint = "checkpoint:";
+  if (name.starts_with(kCheckpoint)) return load_driver(name.substr(kCheckpoint.size()));
+  throw ConfigError(
+      "--driver: found '{}', expected sumo, idm, constant_velocity or checkpoint:PATH", name);
 }
 
 std::vector<std::string> drivers_to_compare(std::vector<std::string> names) {

@@ -24,7 +24,7 @@ namespace traffic::train {
 inline constexpr const char* kSumoDriver = "sumo";
 
 struct DriveEvaluationPlan {
-  /// The first is kSumoDriver; others are such as idm, constant_velocity.
+  /// The first is kSumoDriver; others are such as idm, checkpoint:PATH.
   std::vector<std::string> drivers;
   std::vector<std::string> scenarios;  ///< .sumocfg files or names of shipped scenarios
   std::vector<std::uint64_t> seeds;
@@ -34,6 +34,9 @@ struct DriveEvaluationPlan {
   /// Folder for replay.html, which shows the first scenario and seed under each driver. Empty:
   /// records nothing.
   std::filesystem::path replay_dir{};
+  /// Folder for files of corrections: what SUMO's own driver would have done where the others
+  /// drove, once a second. A training reads them beside recorded scenes. Empty: asks nothing.
+  std::filesystem::path corrections_dir{};
 };
 
 /// An ego of an episode.
@@ -47,6 +50,7 @@ struct DrivenEgo {
 
 /// @return null for kSumoDriver
 /// @throws ConfigError if there is no driver of that name
+/// @throws CheckpointError if a checkpoint contains no driving policy
 std::unique_ptr<driving::Driver> make_driver(const std::string& name);
 
 /// Puts kSumoDriver first and checks that every driver exists and none occurs twice.

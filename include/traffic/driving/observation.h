@@ -18,6 +18,9 @@ inline constexpr std::array<float, 12> kRouteAt_m{2.0F,  4.0F,  6.0F,  9.0F,  12
 inline constexpr std::size_t kStatusSize =
     1 + kHistory + 3 * (kHistory - 1) + 1 + 2 + 2 + 2 * kRouteAt_m.size();
 
+/// The first numbers, which tell of the vehicle's own movement alone.
+inline constexpr std::size_t kOwnStatusSize = 1 + kHistory + 3 * (kHistory - 1);
+
 struct ObserveOptions {
   bool mirrored = false;  ///< left and right are exchanged
   bool history = true;    ///< whether the past is seen; its numbers and channels are 0 otherwise

@@ -19,11 +19,20 @@ struct ExamplePlace {
   std::int32_t vehicle = 0;
 };
 
+/// Which vehicles in which frames of a scene are examples.
+enum class ExampleRule : std::uint8_t {
+  kAll,  ///< all that are seen for the whole time of a plan
+  /// The scene consists of runs of kHistory + kPlanPoints frames. Each run has a past that one
+  /// driver drove and a future that another one corrected, so its only examples are at the last
+  /// frame of its past.
+  kCorrections,
+};
+
 /// A recorded scene with the ways of its vehicles through the frames. Immutable after construction
 /// and thread-safe.
 class SceneTracks {
  public:
-  explicit SceneTracks(RecordedScene scene);
+  explicit SceneTracks(RecordedScene scene, ExampleRule rule = ExampleRule::kAll);
 
   [[nodiscard]] const RecordedScene& scene() const { return scene_; }
   [[nodiscard]] const MapIndex& map() const { return map_; }

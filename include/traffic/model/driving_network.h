@@ -1,0 +1,115 @@
+/// The network of a driving policy: an image from above and a status in, plans out.
+///
+/// A plan is [12] numbers: x and y of six positions. The network works with residuals: the plan
+/// less that of constant velocity, divided by the mean size of this difference in the training
+/// data, so that its numbers are near 1 at any speed.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/pimpl.h>
+#include <torch/types.h>
+
+#include <cstdint>
+#include <string>
+
+#include "traffic/model/mlp.h"
+
+namespace traffic::model {
+
+inline constexpr std::int64_t kPlanSize = 12;
+
+struct DrivingShape {
+  std::int64_t channels = 8;
+  std::int64_t rows = 64;     ///< a multiple of 8
+  std::int64_t columns = 96;  ///< a multiple of 8
+  bool sees_image = true;     ///< false: the network ignores the image
+  std::int64_t status = 41;   ///< the first numbers of the status that the network sees
+  std::int64_t width = 96;         ///< channels of the last convolution
+  std::int64_t hidden_dim = 256;   ///< of the encoding and of the layers of the head
+  std::string head = "diffusion";  ///< regression | diffusion | vocabulary
+  std::int64_t modes = 20;         ///< anchors of diffusion, or plans of the vocabulary
+};
+
+/// What the head needs from the data before training; part of the network's buffers.
+struct PlanStatistics {
+  torch::Tensor scale;    ///< [12] mean size of the residuals in metres
+  torch::Tensor anchors;  ///< [modes, 12] residuals; empty for the head regression
+};
+
+/// Plans in metres, the most probable first.
+struct DrivingPlans {
+  torch::Tensor plans;          ///< [B, K, 12]
+  torch::Tensor probabilities;  ///< [B, K]
+};
+
+class DrivingNetworkImpl : public torch::nn::Module {
+ public:
+  explicit DrivingNetworkImpl(const DrivingShape& shape);
+
+  [[nodiscard]] const DrivingShape& shape() const { return shape_; }
+  void set_statistics(const PlanStatistics& statistics);
+
+  /// Computes in bfloat16 or float16 where that saves time, if the type is not float32.
+  void set_compute_type(torch::ScalarType type) { compute_type_ = type; }
+
+  /// @param image [B, channels, rows, columns] uint8
+  /// @param status [B, at least DrivingShape::status] float32
+  /// @return [B, hidden_dim] float32
+  torch::Tensor encode(const torch::Tensor& image, const torch::Tensor& status);
+
+  /// The mean loss over samples.
+  /// @param speed_mps [B] of the vehicle now
+  /// @param plan [B, 12] the recorded plan in metres
+  /// @param weight [B] weight of each sample; 0 for fillers
+  /// @param noise [B, modes, 12] standard normal, and
+  /// @param noise_level [B] in [0, 1): both for the head diffusion, else undefined
+  torch::Tensor loss(const torch::Tensor& encoding, const torch::Tensor& speed_mps,
+                     const torch::Tensor& plan, const torch::Tensor& weight,
+                     const torch::Tensor& noise, const torch::Tensor& noise_level);
+
+  /// @param count number of plans; the head regression gives one
+  /// @param steps denoising steps of the head diffusion, 1 or 2
+  DrivingPlans plans(const torch::Tensor& encoding, const torch::Tensor& speed_mps,
+                     std::int64_t count, std::int64_t steps);
+
+ private:
+  struct Denoised {
+    torch::Tensor residuals;  ///< [B, modes, 12]
+    torch::Tensor logits;     ///< [B, modes]
+  };
+
+  [[nodiscard]] torch::Tensor patches(const torch::Tensor& image) const;
+  torch::Tensor encode_image(const torch::Tensor& image);
+  Denoised denoise(const torch::Tensor& encoding, const torch::Tensor& noisy,
+                   const torch::Tensor& noise_level);
+  [[nodiscard]] torch::Tensor residual_of(const torch::Tensor& plan,
+                                          const torch::Tensor& speed_mps) const;
+  [[nodiscard]] torch::Tensor plan_of(const torch::Tensor& residual,
+                                      const torch::Tensor& speed_mps) const;
+
+  DrivingShape shape_;
+  torch::ScalarType compute_type_ = torch::kFloat;
+  torch::Tensor scale_;    ///< buffer [12]
+  torch::Tensor anchors_;  ///< buffer [modes, 12]
+  torch::nn::Linear patch_{nullptr};
+  torch::nn::Conv2d merge_{nullptr};
+  torch::nn::Conv2d convolution_{nullptr};
+  torch::nn::Linear image_{nullptr};
+  Mlp status_{nullptr};
+  torch::nn::Linear join_{nullptr};
+  Mlp head_{nullptr};
+  // Of the head diffusion: the encoding is multiplied once for all anchors.
+  torch::nn::Linear context_{nullptr};
+  torch::nn::Linear anchor_{nullptr};
+  torch::nn::Linear level_{nullptr};
+};
+TORCH_MODULE(DrivingNetwork);
+
+/// Centres of k groups of rows by k-means. Depends on the arguments only.
+/// @param rows [N, D] float32 on the CPU, N >= k
+/// @return [k, D]
+torch::Tensor group_centres(const torch::Tensor& rows, std::int64_t k, std::uint64_t seed);
+
+}  // namespace traffic::model

@@ -1,0 +1,42 @@
+/// What SUMO's own driver would have done where another driver went, as examples for training.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "traffic/driving/recorded_scene.h"
+#include "traffic/sim/driving_env.h"
+
+namespace traffic::train {
+
+/// Collects the corrections of an episode as a scene that a training reads like recorded traffic.
+/// Its frames come in runs: the past of all vehicles up to a moment, then the way that SUMO's own
+/// driver would take each ego from there. Each run has an example for each ego.
+class Corrections {
+ public:
+  explicit Corrections(std::uint64_t seed) { scene_.seed = seed; }
+
+  /// Takes the vehicles of a frame. Call it before each drive().
+  /// @param asks also asks SUMO's own driver, which takes time
+  void add(sim::DrivingEnv& env, bool asks);
+  [[nodiscard]] bool empty() const { return scene_.time_s.empty(); }
+  /// Writes the file. @throws ResourceError if it cannot be written
+  void save(const std::filesystem::path& file, const std::string& scenario) const;
+
+ private:
+  using Frame = std::vector<sim::DrivenVehicle>;
+
+  std::int32_t vehicle_of(const sim::DrivenVehicle& seen);
+  void add_frame(std::vector<driving::SceneNode> nodes, std::span<const std::uint8_t> signals);
+
+  driving::RecordedScene scene_;
+  std::array<Frame, driving::kHistory> past_;  ///< the present first
+  std::size_t num_past_ = 0;
+  std::map<std::uint32_t, std::int32_t> index_of_;  ///< of a vehicle in the scene
+};
+
+}  // namespace traffic::train

@@ -1,0 +1,49 @@
+/// The network of a driving policy with its parameters in an arena, as training and driving use it.
+#pragma once
+
+#include <torch/types.h>
+
+#include <memory>
+#include <string>
+
+#include "driving/scene_batches.h"
+#include "driving/settings.h"
+#include "traffic/checkpoint/snapshot.h"
+#include "traffic/comm/flat_arena.h"
+
+namespace traffic::train::driving_policy {
+
+class Policy {
+ public:
+  /// Initial parameters depend on the seed alone.
+  Policy(const Driving& settings, std::uint64_t seed, torch::Device device);
+
+  [[nodiscard]] const Driving& settings() const { return settings_; }
+  [[nodiscard]] model::DrivingNetwork& network() { return network_; }
+  [[nodiscard]] const comm::ParameterArena& parameters() const { return *parameters_; }
+  [[nodiscard]] torch::Device device() const { return device_; }
+
+  /// Scale of residuals and anchors, from training examples.
+  void set_statistics(const torch::Tensor& plans, const torch::Tensor& speed_mps,
+                      std::uint64_t seed);
+  /// The mean loss of a batch on the policy's device.
+  torch::Tensor loss(const DrivingBatch& batch);
+  /// Plans without gradients, in the precision of training.
+  model::DrivingPlans plans(const DrivingBatch& batch, std::int64_t count);
+
+  /// The statistics, as "driving/...", and the settings of the input.
+  void save_to(checkpoint::Snapshot& snapshot) const;
+  /// @throws CheckpointError if the checkpoint's network or input is another one
+  void restore_statistics(const checkpoint::Snapshot& snapshot);
+
+ private:
+  Driving settings_;
+  torch::Device device_;
+  model::DrivingNetwork network_;
+  std::unique_ptr<comm::ParameterArena> parameters_;
+};
+
+/// Stored text that a policy's input and network must agree on: "small diffusion 96 256 20".
+std::string structure_text(const Driving& settings);
+
+}  // namespace traffic::train::driving_policy

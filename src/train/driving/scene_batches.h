@@ -1,0 +1,86 @@
+/// Batches of examples from files of recorded scenes, for the loader of `data`.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driving/settings.h"
+#include "traffic/data/batch_source.h"
+#include "traffic/data/loader.h"
+#include "traffic/data/scene_file.h"
+#include "traffic/driving/examples.h"
+
+namespace traffic::train::driving_policy {
+
+/// SceneFileInfo::source of files of corrections, see driving::ExampleRule.
+inline constexpr std::string_view kCorrections = "corrections of a driving policy by SUMO";
+
+struct DrivingBatch {
+  torch::Tensor image;        ///< [B, channels, rows, columns] uint8
+  torch::Tensor status;       ///< [B, kStatusSize]
+  torch::Tensor speed_mps;    ///< [B]
+  torch::Tensor plan;         ///< [B, 12] metres
+  torch::Tensor weight;       ///< [B] 0 for samples that only fill a batch
+  torch::Tensor noise;        ///< [B, modes, 12] for the head diffusion, else empty
+  torch::Tensor noise_level;  ///< [B]
+
+  [[nodiscard]] std::int64_t size() const { return image.size(0); }
+  [[nodiscard]] std::int64_t num_bytes() const;
+  [[nodiscard]] DrivingBatch to(torch::Device device) const;
+  /// Samples begin .. end - 1.
+  [[nodiscard]] DrivingBatch slice(std::int64_t begin, std::int64_t end) const;
+};
+
+/// The episodes of a split of files of scenes.
+class SceneSet final : public data::SampleIndex {
+ public:
+  /// Reads every episode once to count its samples.
+  /// @param all take every episode, whatever its split
+  /// @throws DataError
+  SceneSet(const std::vector<std::string>& patterns, data::Split split, bool all);
+
+  [[nodiscard]] std::span<const data::SampleBlock> blocks() const override { return blocks_; }
+  [[nodiscard]] std::uint64_t fingerprint() const override { return fingerprint_; }
+  [[nodiscard]] std::string name() const override;
+  [[nodiscard]] std::string advice_when_empty() const override;
+
+  [[nodiscard]] std::int32_t block_of(std::int64_t sample) const;
+  [[nodiscard]] std::shared_ptr<const driving::SceneTracks> read(std::int32_t block) const;
+  /// Samples whose plans SUMO's own driver corrected.
+  [[nodiscard]] std::int64_t num_corrections() const { return num_corrections_; }
+  [[nodiscard]] std::size_t num_files() const { return files_.size(); }
+  /// Names of the maps, sorted, each once.
+  [[nodiscard]] const std::vector<std::string>& maps() const { return maps_; }
+
+ private:
+  struct Episode {
+    std::size_t file = 0;
+    std::size_t episode = 0;
+  };
+  std::vector<std::shared_ptr<const data::SceneReader>> files_;
+  data::Split split_;
+  std::vector<Episode> episodes_;          ///< [blocks]
+  std::vector<data::SampleBlock> blocks_;  ///< an episode each
+  std::vector<std::string> maps_;
+  std::int64_t num_corrections_ = 0;
+  std::uint64_t fingerprint_ = 0;
+};
+
+struct ExampleChanges {
+  bool enabled = false;  ///< perturbations, mirroring and dropout of the history
+  std::uint64_t seed = 0;
+};
+
+/// The source of the loader's batches. Changes and noise of a sample depend on the seed, the epoch
+/// and the sample, not on the rank.
+std::shared_ptr<const data::BatchSource<DrivingBatch>> scene_batches(
+    std::shared_ptr<const SceneSet> scenes, const Driving& settings, const ExampleChanges& changes);
+
+using DrivingLoader = data::DataLoader<DrivingBatch>;
+
+}  // namespace traffic::train::driving_policy
