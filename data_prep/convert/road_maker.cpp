@@ -15,8 +15,8 @@ namespace {
 /// Features that no recording of vehicles contains.
 constexpr std::string_view kNeverKnown[] = {"own_backlog",   "conflicting_backlog", "commanded",
                                             "commit_left_s", "others_held",         "waiting"};
-/// Features of traffic lights. The network has their places, but recordings do not have their
-/// states.
+/// Features of traffic lights. The network says where the lights are, but recordings do not say
+/// what they show.
 constexpr std::string_view kSignalFeatures[] = {
     "signal_red",        "signal_change_s",      "signal_cycle",     "conflicting_signal",
     "conflicting_green", "conflicting_change_s", "conflicting_cycle"};

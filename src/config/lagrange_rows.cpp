@@ -85,7 +85,8 @@ std::vector<Row> search_rows() {
       {TRAFFIC_KEY(search.minutes),
        .help = "Time for a search over scripted controllers and their parameters, before a "
                "training with simulations. The best script determines the keys of "
-               "`search.decides`. 0: no search.",
+               "`search.decides`. Where too few whole episodes fit into this time, the search "
+               "compares the first part of the episodes. 0: no search.",
        .unit = "min", .range = between(0, 1e5)},
       {TRAFFIC_KEY(search.episodes),
        .help = "Number of episodes of the search. With it the search is the same on every machine; "

@@ -9,8 +9,8 @@
 
 namespace traffic::model {
 
-/// Parameters of the edge features, which shift keys and values by a linear map, and scores by a
-/// small MLP (the risk bias).
+/// Parameters that are applied to edge features. A linear map of the features shifts keys and
+/// values; a small MLP of them shifts scores (the risk bias).
 struct EdgeParameters {
   at::Tensor edge_weight;      ///< [d, 4]
   at::Tensor risk_in_weight;   ///< [32, 4]
@@ -29,7 +29,7 @@ struct EdgeParameters {
 /// This is the implementation with ATen operations, for any device and any floating type. The fused
 /// layers on the CPU (encoder_layer.h) and the kernels on GPUs (device/) compute the same without
 /// forming an [E, d] matrix.
-/// @param qkv [N, 3 d]: queries, keys and values, each by heads
+/// @param qkv [N, 3 d]: first the queries of all heads, then the keys, then the values
 /// @return [N, d], of the type of qkv
 at::Tensor segment_attention(const at::Tensor& qkv, const GraphBatch& graph,
                              const EdgeParameters& parameters, std::int64_t heads);

@@ -63,12 +63,17 @@ std::string all_metrics_table(const Json& evaluation) {
 
 /// A row for each script that a search ran, the final comparison first.
 std::string search_table(const Json& scenario) {
-  std::string html =
-      fmt::format("<p>Scenario {}: the search chose {}.</p><table>",
-                  cell(scenario.value("scenario", Json())), cell(scenario.value("best", Json())));
+  const double horizon_s = scenario.value("horizon_s", 0.0);
+  const std::string part =
+      horizon_s > 0.0 ? fmt::format(" It compared the first {:.0f} of {:.0f} s of episodes.",
+                                    horizon_s, scenario.value("episode_s", 0.0))
+                      : "";
+  std::string html = fmt::format("<p>Scenario {}: the search chose {}.{}</p><table>",
+                                 cell(scenario.value("scenario", Json())),
+                                 cell(scenario.value("best", Json())), part);
   bool headed = false;
-  for (const char* part : {"finalists", "tried"}) {
-    for (const Json& script : scenario.value(part, Json::array())) {
+  for (const char* list : {"finalists", "tried"}) {
+    for (const Json& script : scenario.value(list, Json::array())) {
       if (!headed) {
         html += "<tr><th></th>";
         for (const auto& [name, unused] : script.items()) {
@@ -77,7 +82,7 @@ std::string search_table(const Json& scenario) {
         html += "</tr>\n";
         headed = true;
       }
-      html += fmt::format("<tr><td>{}</td>", part == std::string("tried") ? "" : "final");
+      html += fmt::format("<tr><td>{}</td>", list == std::string("tried") ? "" : "final");
       for (const auto& [name, value] : script.items()) html += "<td>" + cell(value) + "</td>";
       html += "</tr>\n";
     }

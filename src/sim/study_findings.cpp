@@ -214,7 +214,7 @@ class Judge {
   [[nodiscard]] std::string or_the_lights() const {
     if (study_.trainable_lights == 0) return "";
     return fmt::format(
-        "; or let its {} act: configs/signals.toml, env.agents = [\"lights\"]",
+        "; or let its {} act: env.agents = [\"lights\"], as in configs/signals.toml",
         study_.trainable_lights == 1 ? "light" : fmt::format("{} lights", study_.trainable_lights));
   }
 

@@ -15,13 +15,14 @@ struct SumoRun {
   std::filesystem::path sumocfg;
   std::uint64_t seed = 0;
   std::vector<std::string> args{};                ///< as EnvOptions::sumo_args
-  double demand_factor = 1;                       ///< multiplies the scenario's own --scale
+  double demand_factor = 1;                       ///< multiplies --scale of file and args
   std::map<std::string, std::string> settings{};  ///< options that replace those of file and args
 };
 
 /// All options of SUMO for the run, by name.
-/// @param options of the run's sumocfg and args
-/// @throws DataError if the args contain something that every run sets itself
+/// @param options the options that SUMO has read from the run's sumocfg and args
+/// @throws DataError if the args set the seed, or an option with which SUMO does not simulate
+/// (--help, --save-configuration)
 std::map<std::string, std::string> options_of(const SumoRun& run, const SumoOptions& options);
 
 }  // namespace traffic::sim

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "traffic/config/added_agents.h"
 #include "traffic/config/trainings.h"
 #include "traffic/core/error.h"
 #include "traffic/train/run/job.h"
@@ -25,9 +26,11 @@ struct TrainingTask {
   [[nodiscard]] std::filesystem::path result() const {
     return dir / "checkpoints" / (std::string(facts->folder) + ".h5");
   }
-  /// Whether it is compared with other controllers at its end.
+  /// Whether it is compared with other controllers at its end. traffic_eval does not know agents
+  /// that the program has added.
   [[nodiscard]] bool is_evaluated() const {
-    return facts->simulates && !config.evaluation.seeds.empty();
+    return facts->simulates && !config.evaluation.seeds.empty() &&
+           !config::names_added_agent(config.env);
   }
 };
 

@@ -87,7 +87,9 @@ const std::vector<Treatment> kTreatments{
     {"traffic_eval .*--against |^\\./snakes .*checkpoint:", nullptr,
      "snakes_training_test.cpp does it with a player that it trains"},
     {"traffic_(train|eval|doctor) ", " --print-config"},
+    {"^\\.deps/sumo/sumo/bin/sumo .* --end ", " --no-step-log"},
     {"^\\.deps/sumo/sumo/bin/sumo ", " --end 100 --no-step-log"},
+    {"record --scenes ", " --set env.max_time_s=30"},
     {kRecords, " --episodes 3 --steps 60"},
     {"^\\./data_prep/data_prep ", ""},
     {"^\\./snakes", ""},
@@ -98,7 +100,7 @@ const std::vector<Treatment> kTreatments{
      "installs or builds; launch_test.cpp runs the first two with stand-ins"},
     {"sbatch ", nullptr, "needs a cluster; tests/slurm runs the jobs on one of its own"},
     {"^ctest ", nullptr, "runs this test"},
-    {"bin/cart_pole ", nullptr, "tests/examples/cart_pole trains with it"},
+    {"bin/(cart_pole|speed_limits) ", nullptr, "tests/examples train with them"},
     {"^h5(ls|dump) ", nullptr, "tools of HDF5, which the project does not install"},
     {"^export NCCL_", nullptr, "variables of another program"},
     {"^tests/benchmarks/(compare_|resco)|build/release/bin/bench_", nullptr,
@@ -165,6 +167,36 @@ TEST_F(DocumentedCommands, ThePhasesOneAtATimeStartFromEachOthersResults) {
   EXPECT_NE(run_[2].outcome.output.find("starting from runs/first/checkpoints/phase1.h5"),
             std::string::npos);
   EXPECT_NE(run_[3].outcome.output.find("perception and controller"), std::string::npos);
+}
+
+/// The README's trainings and comparisons, small, one after the other. PATH is the controller that
+/// the first training makes.
+TEST_F(DocumentedCommands, TheReadmesCommandsWorkInTheirOrder) {
+  constexpr const char* kTraining =
+      " --preset test --set run.device=cpu --set search.minutes=0 --set env.objective=delay --set "
+      "env.max_time_s=60 --set "
+      "training.iterations=1 --set training.eval_interval=1 --set training.eval_episodes=1 --set "
+      "training.final_episodes=1 --set episodes.train_batch_size=120 --set "
+      "episodes.baseline_episodes=2 --set evaluation.seeds=1..2 --run-dir runs/readme";
+  int trainings = 0;
+  int comparisons = 0;
+  for (const Command& command : commands_of(TRAFFIC_SOURCE_DIR "/README.md")) {
+    std::string text = command.text;
+    if (matches(command, "traffic_train ")) {
+      text += kTraining + std::to_string(++trainings);
+    } else if (matches(command, "traffic_(doctor|eval) ")) {
+      ++comparisons;
+      text = replaced(text, "\\bPATH\\b", "runs/readme1/checkpoints/best.h5");
+      text = replaced(text, "1000\\.\\.1019", "1000..1001") + " --set env.max_time_s=60";
+      if (matches(command, "traffic_doctor ")) text += " --minutes 0.1";
+    } else {
+      continue;
+    }
+    const Outcome outcome = run(text);
+    ASSERT_EQ(outcome.exit_code, 0) << text << "\n" << outcome.output;
+  }
+  EXPECT_EQ(trainings, 3);
+  EXPECT_EQ(comparisons, 2);
 }
 
 TEST_F(DocumentedCommands, AreUnderstoodByTheirPrograms) {

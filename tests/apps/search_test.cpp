@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <string>
 
@@ -45,6 +46,20 @@ class SearchTest : public RunFolderTest {
     std::ifstream in(path);
     return {std::istreambuf_iterator<char>(in), {}};
   }
+  /// The scenario `merge` with traffic for ten hours: even one whole episode would take longer than
+  /// the search.
+  [[nodiscard]] std::string long_merge() const {
+    const std::string merge = TRAFFIC_SOURCE_DIR "/configs/scenarios/merge/merge.";
+    const auto write = [&](const std::string& name, const std::string& content) {
+      std::ofstream(dir_ / name) << content;
+    };
+    write("long.rou.xml",
+          std::regex_replace(text(merge + "rou.xml"), std::regex("end=\"900\""), "end=\"36000\""));
+    write("long.sumocfg", "<configuration><input><net-file value=\"" + merge +
+                              "net.xml\"/><route-files value=\"long.rou.xml\"/></input><time>"
+                              "<end value=\"36000\"/></time></configuration>");
+    return (dir_ / "long.sumocfg").string();
+  }
   [[nodiscard]] nlohmann::json search_of(const std::string& run) const {
     return nlohmann::json::parse(text(dir_ / run / "search.json"))["searches"][0]["scenarios"][0];
   }
@@ -74,6 +89,38 @@ TEST_F(SearchTest, FindsAScriptTrainsFromItAndKeepsItWhenResumed) {
               AllOf(HasSubstr("using the result kept in"), HasSubstr("was already complete"),
                     Not(HasSubstr("round 1 of"))));
   EXPECT_EQ(text(dir_ / "run" / "resolved.toml"), resolved);
+}
+
+TEST_F(SearchTest, ComparesTheFirstPartOfEpisodesWhereWholeOnesTakeTooLong) {
+  const std::string flags = "--set env.scenario=" + long_merge() +
+                            " --set search.episodes=0 --set search.minutes=0.5 "
+                            "--set 'search.decides=[\"vehicles.commands\"]' "
+                            "--set rollout.envs_per_worker=1 ";
+  BackgroundProgram program(command("run", flags));
+  const auto searched = [&] { return fs::exists(dir_ / "run" / "search.json"); };
+  for (int i = 0; i < 3000 && !searched(); ++i) usleep(100'000);
+  ASSERT_TRUE(searched()) << text(dir_ / "run" / "logs" / "train.log");
+  program.send(SIGTERM);  // the training that follows would run whole episodes
+  EXPECT_GE(program.wait(), 0);
+  const auto found = search_of("run");
+  const std::string log = text(dir_ / "run" / "logs" / "train.log");
+  EXPECT_EQ(found["episode_s"], 36000.0);
+  EXPECT_GT(found["horizon_s"], 0.0);
+  EXPECT_LT(found["horizon_s"], 18000.0);
+  EXPECT_THAT(found["best"].get<std::string>(), StartsWith("meter")) << log;
+  EXPECT_THAT(log, AllOf(HasSubstr("too long for search.minutes = 0.5"),
+                         HasSubstr("of 36000 s of an episode")));
+  // A resumed run uses the same result.
+  BackgroundProgram resumed(command("run", flags));
+  const auto uses = [&] {
+    return text(dir_ / "run" / "logs" / "train.log").find("using the result kept in") !=
+           std::string::npos;
+  };
+  for (int i = 0; i < 600 && !uses(); ++i) usleep(100'000);
+  EXPECT_TRUE(uses());
+  resumed.send(SIGTERM);
+  EXPECT_GE(resumed.wait(), 0);
+  EXPECT_EQ(search_of("run"), found);
 }
 
 TEST_F(SearchTest, QLearningBeginsAsTheFoundScriptAndIsComparedWithIt) {

@@ -101,7 +101,7 @@ TEST_F(DoctorTest, WithoutConnectedVehiclesItSuggestsTheLights) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output,
               AllOf(HasSubstr("warning  env.cv_types"), HasSubstr("env.cv_types = [\"cv\"]"),
-                    HasSubstr("ok       signals"), HasSubstr("configs/signals.toml"),
+                    HasSubstr("ok       signals"), HasSubstr("configs/any.toml"),
                     HasSubstr("docs/guide/traffic-lights.md"), HasSubstr("without control took"),
                     HasSubstr("0 failed")));
   const Outcome both =

@@ -9,10 +9,12 @@
 
 #include "checkpoint/fixtures.h"
 #include "checkpoint/header.h"
+#include "data/scene_synthetic.h"
 #include "data/synthetic.h"
 #include "replay/streams.h"
 #include "rollout/traffic/period_fixture.h"
 #include "traffic/checkpoint/file.h"
+#include "traffic/data/scene_file.h"
 #include "traffic/game/saved_game.h"
 #include "traffic/replay/replay.h"
 
@@ -63,6 +65,12 @@ int main(int argc, char** argv) {
   fs::create_directories(folder / "dataset");
   traffic::data::test::write_file(folder / "dataset/small.h5",
                                   {{{.seed = 1, .frames = 12, .vehicles = 5}}});
+
+  fs::create_directories(folder / "scenes");
+  const auto map = traffic::data::test::crossing_map();
+  traffic::data::SceneWriter scenes(folder / "scenes/small.h5", {.scenario = "crossing"});
+  scenes.add(traffic::data::test::crossing_scene(map, 1, 4), {});
+  scenes.finish();
 
   const fs::path whole = folder / "whole.h5";
   traffic::checkpoint::save(traffic::checkpoint::small_snapshot(3, 50), whole);

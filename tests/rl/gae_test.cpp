@@ -86,7 +86,8 @@ TEST(Gae, TerminationWinsWhereBothFlagsAreSet) {
 
 TEST(Gae, EqualsItsDefinition) {
   const GaeInputs in = random_rollout({23, 4});
-  // The loop adds in float32: 23 terms of order 1, 6e-8 each.
+  // gae_by_definition() adds up to 23 terms of order 1 in float32, each with a rounding error of
+  // about 6e-8.
   EXPECT_LT(distance(gae(in, 0.97, 0.9), gae_by_definition(in, 0.97, 0.9)), 1e-5);
 }
 

@@ -240,8 +240,10 @@ TEST(SumoEnv, GoesOnFromSavedTrafficAsTheUninterruptedRunDoes) {
   EXPECT_EQ(static_cast<std::size_t>(env.score().departed), at_save.size());
   const auto resumed = drive_on(env);
   EXPECT_EQ(env.time_s(), 340.0);
-  // SUMO draws the speeds of entering vehicles anew. At first these do not affect other vehicles.
-  for (std::size_t i = 0; i < 8; ++i) {
+  // SUMO draws the speeds of entering vehicles anew. What it draws depends on the simulations that
+  // this process has run before: it saves the state of a generator as a number of draws, which it
+  // counts on from one simulation to the next. At first these vehicles do not affect others.
+  for (std::size_t i = 0; i < 6; ++i) {
     SCOPED_TRACE(i + 1);
     expect_near(known_in(resumed[i].vehicles, at_save), known_in(whole[i].vehicles, at_save));
     EXPECT_NEAR(resumed[i].progress, whole[i].progress, 1e-3 * whole[i].progress) << i;

@@ -5,8 +5,8 @@
 
 namespace traffic::config {
 
-/// Whether env.agents names an agent that this program has added. Programs that it starts, such as
-/// traffic_eval, do not know such an agent.
+/// Whether env.agents names an agent that this program has added. Other programs that this program
+/// starts, such as traffic_eval, do not know that agent.
 bool names_added_agent(const Env& env);
 
 }  // namespace traffic::config

@@ -30,7 +30,7 @@ struct DrivingOptions {
   double demand_factor = 1.0;            ///< multiplies the demand that the scenario has
   double warm_up_s = 60.0;               ///< SUMO drives alone until the egos begin
   double duration_s = 60.0;  ///< the egos drive this long, or to the ends of their routes
-  int egos = 12;             ///< at most; drawn by seed and name
+  int egos = 12;  ///< maximum number; which cars are chosen depends on the seed and their names
 };
 
 /// A vehicle in the simulation.
@@ -66,7 +66,7 @@ class DrivingEnv {
   /// The way that SUMO's own driver would take from each ego's present state in the next three
   /// seconds, if SUMO drove all egos. A copy of this process simulates it, so that the simulation
   /// itself does not change.
-  /// @return for each of views(); nothing for an ego that would arrive before
+  /// @return for each of views(); nothing for an ego that would arrive within these three seconds
   [[nodiscard]] std::vector<std::optional<driving::Plan>> expert_plans();
 
   [[nodiscard]] int num_egos() const;
@@ -76,7 +76,7 @@ class DrivingEnv {
   /// The vehicles on the road.
   [[nodiscard]] std::span<const DrivenVehicle> vehicles() const;
   [[nodiscard]] const std::shared_ptr<const driving::RoadMap>& map() const;
-  /// Letters of the map's lights now.
+  /// SUMO's letter (such as 'G' or 'r') for each of the map's signals now.
   [[nodiscard]] std::span<const std::uint8_t> signals() const;
   /// Seconds since the egos began.
   [[nodiscard]] double time_s() const;

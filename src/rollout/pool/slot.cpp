@@ -24,7 +24,7 @@ void RankSlot::post(CommandKind kind, std::uint32_t incarnation,
                     std::span<const std::byte> payload) {
   TRAFFIC_CHECK(!busy(), "a command is under way");
   if (payload.size() > view_.command.size()) {
-    throw WorkerError("a command of {} bytes for one simulation, there is room for {}",
+    throw WorkerError("a command for a simulation has {} bytes, but there is room for {} only",
                       payload.size(), view_.command.size());
   }
   SlotHead& head = *view_.head;
@@ -67,7 +67,7 @@ std::optional<EnvSlot::Order> EnvSlot::wait(double timeout_s) {
   }
   const std::uint64_t size = head.command_size;
   if (size > view_.command.size()) {
-    throw WorkerError("a command of {} bytes came, there is room for {}", size,
+    throw WorkerError("received a command of {} bytes, but there is room for {} only", size,
                       view_.command.size());
   }
   return Order{.kind = head.command_kind,
@@ -80,8 +80,9 @@ void EnvSlot::progress() {
 }
 
 void EnvSlot::answer(ReplyKind kind, std::size_t payload_bytes) {
-  TRAFFIC_CHECK(payload_bytes <= view_.reply.size(), "an answer of {} bytes, room for {}",
-                payload_bytes, view_.reply.size());
+  TRAFFIC_CHECK(payload_bytes <= view_.reply.size(),
+                "an answer has {} bytes, but there is room for {} only", payload_bytes,
+                view_.reply.size());
   SlotHead& head = *view_.head;
   head.reply_kind = kind;
   head.reply_incarnation = incarnation_;
@@ -122,7 +123,8 @@ void WorkerSlot::report_death(std::string_view why) {
   head.death.set(why);
   const auto asked = head.command_seq.load(std::memory_order_acquire);
   if (asked == head.reply_seq.load(std::memory_order_relaxed)) return;
-  // A command to begin an episode loses nothing: the next process takes it.
+  // The dead process was not ready yet, so it had not begun the episode: the next process takes the
+  // command.
   if (!ready() && head.command_kind == CommandKind::kReset) return;
   head.reply_kind = ReplyKind::kLost;
   head.reply_incarnation = head.incarnation.load(std::memory_order_relaxed);

@@ -12,7 +12,6 @@
 
 #include "agents/table.h"
 #include "agents/vehicles_dqn.h"
-#include "rollouts/units.h"
 #include "run/snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/error.h"
@@ -64,7 +63,13 @@ void ControllerTraining::add_agents() {
   }
 }
 
-TrainingUnits ControllerTraining::units() const { return units_of_rollouts(); }
+TrainingUnits ControllerTraining::units() const {
+  return {.step = "iteration",
+          .items = "env steps",
+          .rate = "env_steps_per_s",
+          .duration = "iteration_s",
+          .long_steps = true};
+}
 
 std::int64_t ControllerTraining::total_steps() const { return config_.training.iterations; }
 

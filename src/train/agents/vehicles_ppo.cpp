@@ -110,11 +110,11 @@ class VehiclesByPpo final : public Agent {
   Prior prior_;
   Learner learner_;
   std::int64_t imitation_end_;  ///< first iteration of PPO
-  std::string features_;        ///< features of the world model's training; empty: not known
+  std::string features_;  ///< features that the world model was trained with; empty: not known
 };
 
-/// An iteration's experience needs up to four times its size: as collected, as packed, its complete
-/// episodes, and the rows gathered for a minibatch.
+/// Memory may hold four copies of an iteration's experience: as collected, as packed, the complete
+/// episodes only, and the rows gathered for a minibatch.
 MemoryNeeds VehiclesByPpo::memory_needs() const {
   constexpr std::int64_t kCandidates = 10;  // rough number of candidates in a state
   constexpr std::int64_t kCopies = 4;
@@ -139,7 +139,14 @@ void VehiclesByPpo::start() {
 /// A checkpoint of a world model contains only the weights of perception.
 std::string VehiclesByPpo::start_from(const checkpoint::Snapshot& snapshot) {
   const bool has_controller = snapshot.contains("policy_hash");
-  if (!has_controller && has_light_policy(snapshot)) return {};
+  if (!has_controller && has_light_policy(snapshot)) {
+    if (constraint_ && run_.is_reporter()) {
+      spdlog::warn(
+          "checkpoint {} holds no controller of vehicles, so {} starts with an untrained one",
+          snapshot.source(), run_.facts().title());
+    }
+    return {};
+  }
   remember_features(snapshot);
   if (run_.is_reporter()) warn_of_unknown_settings(snapshot);
   load_perception(snapshot, config_, perception_);
@@ -148,9 +155,9 @@ std::string VehiclesByPpo::start_from(const checkpoint::Snapshot& snapshot) {
     learner_.start_from(snapshot);
   } else if (constraint_) {
     throw CheckpointError(
-        "checkpoint {} holds no controller, but {} continues the training of one; set "
-        "run.init_from to a checkpoint of ppo",
-        snapshot.source(), run_.facts().name);
+        "checkpoint {} holds no controller of vehicles, but {} continues to train one; set "
+        "run.init_from to a checkpoint of phase 2",
+        snapshot.source(), run_.facts().title());
   }
   return fmt::format("{} of {}", has_controller ? "perception and controller" : "perception",
                      training_of(snapshot).title());
@@ -187,8 +194,8 @@ std::optional<Learned> VehiclesByPpo::learn(const RolloutBatch& batch, const Pro
   const std::int64_t iteration = progress.iteration;
   const bool imitates = this->imitates(iteration);
   // The multiplier is updated with the cost of the policy that acted. If environments contribute
-  // fragments of episodes (episodes.rollout_fragment_length), an iteration may end no episode; then
-  // there is no cost.
+  // fragments of episodes (episodes.rollout_fragment_length), it can happen that no episode ends in
+  // an iteration; then no cost is known.
   if (constraint_ && !imitates && !batch.outcomes.empty()) {
     constraint_->observe(mean_cost(batch.outcomes));
   }
@@ -222,7 +229,8 @@ report::NamedValues VehiclesByPpo::metrics_of(const RolloutBatch& batch,
   return values;
 }
 
-/// Ends imitation early if the policy agrees with the script, and sets the prior when it has ended.
+/// Ends imitation early if the policy agrees with the script. Once imitation has ended, sets the
+/// prior.
 /// @param iteration the next iteration
 void VehiclesByPpo::end_imitation(const UpdateResult& update, std::int64_t iteration) {
   const double wanted = config_.imitation.agreement;

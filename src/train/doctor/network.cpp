@@ -199,8 +199,9 @@ void consider_lights(const sim::NetworkStudy& study, config::Config& config,
   if (exit_code(findings) == ExitCode::kDone) {
     findings.push_back(
         {.subject = "signals",
-         .found = fmt::format("{}, alone (configs/signals.toml) or together with the vehicles "
-                              "(configs/joint.toml): docs/guide/traffic-lights.md",
+         .found = fmt::format("{}, alone (configs/any.toml with env.agents = [\"lights\"]) or "
+                              "together with the vehicles (configs/joint.toml): "
+                              "docs/guide/traffic-lights.md",
                               study.trainable_lights == 1 ? "the light can be trained as well"
                                                           : "the lights can be trained as well")});
     return;
@@ -211,8 +212,8 @@ void consider_lights(const sim::NetworkStudy& study, config::Config& config,
   }
   findings.push_back(
       {.subject = "signals",
-       .found = fmt::format("{}: traffic_train configs/signals.toml --set env.scenario={} "
-                            "(docs/guide/traffic-lights.md)",
+       .found = fmt::format("{}: traffic_train configs/any.toml --set env.scenario={} "
+                            "--set 'env.agents=[\"lights\"]' (docs/guide/traffic-lights.md)",
                             study.trainable_lights == 1
                                 ? "the light can be controlled and trained as it is"
                                 : "the lights can be controlled and trained as they are",

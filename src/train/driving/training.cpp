@@ -292,7 +292,7 @@ void DrivingTraining::restore_from(const checkpoint::Snapshot& snapshot) {
 TrainingRow driving_training() {
   return {.facts = {.name = "driving",
                     .number = "",
-                    .folder = "driving",
+                    .folder = "driving_policy",
                     .help = "a policy that drives a vehicle, by imitation of recorded scenes",
                     .product = "Driving policy",
                     .about = "A driving policy: maps the view from above and the status of a "

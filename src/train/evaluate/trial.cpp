@@ -19,32 +19,25 @@ namespace {
 /// from seeds that users choose.
 constexpr std::uint64_t kFirstTrialSeed = 600'000'000;
 constexpr std::size_t kMaxSeeds = 1000;
-constexpr double kMarks = 32.0;
-constexpr double kLongestMark_s = 60.0;
 /// Time with a full network after which a trial shows jams: a jam needs time to build up, and is
 /// noticed after five minutes without an arrival.
 constexpr double kFull_s = 600.0;
-/// Share of the time after which the speed of the simulations is known well enough.
-constexpr double kLookShare = 0.15;
 
 class TrialRun {
  public:
   TrialRun(EvaluationPlan plan, const TrialFrame& frame)
       : plan_(std::move(plan)),
         frame_(frame),
-        mark_s_(std::max(frame.step_length_s,
-                         std::min(kLongestMark_s, std::ceil(frame.episode_s / kMarks)))),
-        marks_(std::max<std::int64_t>(
-            1, static_cast<std::int64_t>(std::ceil(frame.episode_s / mark_s_)))),
-        horizon_(marks_),
-        schedule_(plan_.controllers.size(), plan_.jobs, marks_) {
+        marks_(EpisodeMarks::of(frame.episode_s, frame.step_length_s)),
+        horizon_(marks_.count),
+        schedule_(plan_.controllers.size(), plan_.jobs, marks_.count) {
     plan_.seeds.resize(kMaxSeeds);
     std::iota(plan_.seeds.begin(), plan_.seeds.end(), kFirstTrialSeed);
   }
 
   Trial run() {
     EpisodeProcesses processes(
-        plan_, [this] { return next_task(); }, mark_s_);
+        plan_, [this] { return next_task(); }, marks_.interval_s);
     while (const auto report = processes.next([&] { return goes_on(processes); })) {
       take(*report, processes);
     }
@@ -108,7 +101,7 @@ class TrialRun {
   void end_at_horizon(std::size_t index, EpisodeProcesses& processes) {
     Course& own = course(index);
     const auto reached = static_cast<std::int64_t>(own.reached_s.size()) - 1;
-    if (own.ended || horizon_ == marks_ || reached < horizon_) return;
+    if (own.ended || horizon_ == marks_.count || reached < horizon_) return;
     own.elapsed_s = running_[index].clock.seconds();
     own.ended = true;
     processes.end(task_of(index));
@@ -136,12 +129,12 @@ class TrialRun {
     const auto found = std::ranges::find_if(marks, [&](const EvaluatedEpisode& episode) {
       return is_steady(episode.score, frame_.step_length_s);
     });
-    return found == marks.end() ? marks_ + 1 : found - marks.begin();
+    return found == marks.end() ? marks_.count + 1 : found - marks.begin();
   }
 
   /// The mark that episodes should reach, judging by the first seed.
   [[nodiscard]] std::int64_t wanted_mark() const {
-    return full_mark(0) + static_cast<std::int64_t>(std::ceil(kFull_s / mark_s_));
+    return full_mark(0) + static_cast<std::int64_t>(std::ceil(kFull_s / marks_.interval_s));
   }
 
   /// Metrics of an episode at a mark; null if it has not come that far. An episode that ends before
@@ -150,7 +143,7 @@ class TrialRun {
     if (index >= running_.size()) return nullptr;
     const Running& running = running_[index];
     const auto wanted = static_cast<std::size_t>(mark);
-    if (mark < marks_ && wanted < running.at_mark.size()) return &running.at_mark[wanted];
+    if (mark < marks_.count && wanted < running.at_mark.size()) return &running.at_mark[wanted];
     return running.whole ? &*running.whole : nullptr;
   }
 
@@ -187,13 +180,13 @@ class TrialRun {
     const std::int64_t mark = mark_to_compare();
     const std::vector<std::size_t> seeds = seeds_at(mark);
     update_clocks();
-    Trial trial{
-        .plan = plan_,
-        .horizon_s = mark == marks_ ? frame_.episode_s : static_cast<double>(mark) * mark_s_,
-        .is_whole = mark == marks_,
-        .is_stopped = stop_requested(),
-        .seconds = clock_.seconds(),
-        .whole_seed_s = schedule_.seed_s(marks_)};
+    Trial trial{.plan = plan_,
+                .horizon_s = mark == marks_.count ? frame_.episode_s
+                                                  : static_cast<double>(mark) * marks_.interval_s,
+                .is_whole = mark == marks_.count,
+                .is_stopped = stop_requested(),
+                .seconds = clock_.seconds(),
+                .whole_seed_s = schedule_.seed_s(marks_.count)};
     trial.plan.seeds.clear();
     for (const std::size_t seed : seeds) trial.plan.seeds.push_back(kFirstTrialSeed + seed);
     for (std::size_t c = 0; c < plan_.controllers.size(); ++c) {
@@ -203,14 +196,13 @@ class TrialRun {
     }
     std::int64_t full = 0;
     for (const std::size_t seed : seeds) full = std::max(full, full_mark(seed));
-    trial.full_s = static_cast<double>(std::max<std::int64_t>(0, mark - full)) * mark_s_;
+    trial.full_s = static_cast<double>(std::max<std::int64_t>(0, mark - full)) * marks_.interval_s;
     return trial;
   }
 
   EvaluationPlan plan_;
   TrialFrame frame_;
-  double mark_s_;
-  std::int64_t marks_;
+  EpisodeMarks marks_;
   std::int64_t horizon_;  ///< mark at which episodes end
   TrialSchedule schedule_;
   std::vector<Running> running_;  ///< [seeds * controllers]

@@ -3,27 +3,6 @@
 #include <algorithm>
 
 namespace traffic::train {
-namespace {
-
-/// Estimates the real time from the start of an episode's process to a mark. Beyond the last mark
-/// that the episode has reached, it continues with the speed of the second half of its way, because
-/// simulations become slower as the network fills.
-double seconds_of(const Course& course, std::int64_t mark) {
-  const auto& reached = course.reached_s;
-  const auto wanted = static_cast<std::size_t>(mark);
-  if (wanted < reached.size()) return reached[wanted];
-  if (course.is_whole || reached.empty()) return course.elapsed_s;
-  const std::size_t last = reached.size() - 1;
-  const std::size_t middle = last / 2;
-  const double measured_s =
-      last == 0 ? 0.0 : (reached[last] - reached[middle]) / static_cast<double>(last - middle);
-  const double interval_s = std::max(measured_s, course.elapsed_s - reached[last]);
-  return reached[last] + interval_s * static_cast<double>(wanted - last);
-}
-
-bool shows_speed(const Course& course) { return course.is_whole || course.reached_s.size() > 1; }
-
-}  // namespace
 
 TrialSchedule::TrialSchedule(std::size_t controllers, int processes, std::int64_t marks)
     : controllers_(controllers), processes_(static_cast<double>(processes)), marks_(marks) {}

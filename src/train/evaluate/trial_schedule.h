@@ -6,18 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace traffic::train {
+#include "run/course.h"
 
-/// The progress of one episode. Marks divide the simulated time of an episode into equal intervals;
-/// mark 0 is its start, after the simulation has been loaded.
-struct Course {
-  bool started = false;
-  bool ended = false;     ///< it has reached its own end or the horizon
-  bool is_whole = false;  ///< it has reached its own end
-  double elapsed_s = 0;   ///< real time since its process started, until the episode ended
-  std::vector<double>
-      reached_s{};  ///< [marks] real time from the start of its process to each mark
-};
+namespace traffic::train {
 
 /// A seed consists of one episode for each controller.
 class TrialSchedule {

@@ -161,6 +161,9 @@ FinalComparison::Kept FinalComparison::keep(const Best& best, const SelectionEva
                         interval_text(*imitation_))
           : "";
   std::string kept = "the policy, from " + learned;
+  if (std::ranges::all_of(policy.gains, [](double gain) { return gain == 0.0; })) {
+    kept += ", which left the traffic as it was on every seed";
+  }
   if (!policy_kept) {
     kept =
         several

@@ -19,6 +19,10 @@ class SearchBudget {
   [[nodiscard]] bool is_timed() const { return seconds_ > 0.0; }
   /// Seconds since the start, the maximum over the ranks. Collective.
   [[nodiscard]] double elapsed_s() const;
+  /// Real time that is left on this rank. Not collective.
+  [[nodiscard]] double left_s() const { return seconds_ - clock_.seconds(); }
+  /// Real time of this share of the budget.
+  [[nodiscard]] double seconds_of(double share) const { return share * seconds_; }
   /// Whether this share of the time has passed on this rank. Not collective.
   [[nodiscard]] bool has_passed(double share) const;
   /// Share of the time that has passed. Collective.

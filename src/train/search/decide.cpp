@@ -220,7 +220,8 @@ class Settings {
       add_commands(config_.vehicles.commands, to);
     }
     config_.vehicles.advisor = search.best;
-    const double commanded = search.found()->controlled_s / std::max(1.0, mean_duration_s());
+    const double commanded =
+        search.whole_controlled_s(*search.found()) / std::max(1.0, mean_duration_s());
     constexpr double kDeviating = 2.0;  // vehicles that do not follow the advice
     set("vehicles.advice_probability", config_.vehicles.advice_probability,
         1.0 - std::clamp(kDeviating / std::max(1.0, commanded), 0.01, 0.1));
@@ -263,7 +264,7 @@ class Settings {
       const TriedScript* script = one.found();
       if (script == nullptr || script->controlled_s <= 0) continue;
       const double reward = config_.episodes.reward_scale / 100.0 * script->gain;
-      cost = std::min(cost, kShare * reward / script->controlled_s);
+      cost = std::min(cost, kShare * reward / one.whole_controlled_s(*script));
     }
     return cost;
   }

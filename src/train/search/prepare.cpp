@@ -123,8 +123,8 @@ std::optional<SearchResult> find_kept(const Preparation& on, const std::filesyst
 
 void log_result(const SearchResult& result) {
   for (const ScenarioSearch& search : result.scenarios) {
-    spdlog::info("search: scripts tried in {}:\n{}", search.scenario,
-                 search_table(search).to_text());
+    spdlog::info("search: scripts tried in {}, compared in {} of the episodes:\n{}",
+                 search.scenario, part_of_episode(search), search_table(search).to_text());
     spdlog::info("search: {}", search_text(result, search));
   }
 }

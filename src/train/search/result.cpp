@@ -69,6 +69,10 @@ const TriedScript* ScenarioSearch::unsafe_but_better() const {
   return is_better ? unsafe : nullptr;
 }
 
+double ScenarioSearch::whole_controlled_s(const TriedScript& script) const {
+  return is_whole() ? script.controlled_s : script.controlled_s * episode_s / horizon_s;
+}
+
 report::Table search_table(const ScenarioSearch& search) {
   report::Table table({"controller", "seeds", "gain_%", "+-95%", "ocr_%", "delay_%", "unsafe",
                        "brakes", "controlled_s", ""});
@@ -84,11 +88,17 @@ report::Table search_table(const ScenarioSearch& search) {
   return table;
 }
 
+std::string part_of_episode(const ScenarioSearch& search) {
+  if (search.is_whole()) return "the whole";
+  return fmt::format("the first {:.0f} of {:.0f} s", search.horizon_s, search.episode_s);
+}
+
 std::string search_text(const SearchResult& result, const ScenarioSearch& search) {
   const auto objective = name_of(scene::objective_of(result.objective));
-  const std::string uncontrolled =
-      fmt::format("{} (ocr_all {:.3f}, {:.0f} s of delay without control)", search.scenario,
-                  search.ocr_all, search.delay_s);
+  const std::string uncontrolled = fmt::format(
+      "{} ({}ocr_all {:.3f}, {:.0f} s of delay without control)", search.scenario,
+      search.is_whole() ? "" : fmt::format("in {} of an episode: ", part_of_episode(search)),
+      search.ocr_all, search.delay_s);
   if (const TriedScript* found = search.found()) {
     return fmt::format(
         "{}: {} gains {:+.2f} +- {:.2f} % of {} on {} seeds that it was not chosen on",
@@ -112,6 +122,8 @@ Json to_json(const SearchResult& result) {
                                  {"ocr_all", search.ocr_all},
                                  {"delay_s", search.delay_s},
                                  {"saturated", search.saturated},
+                                 {"horizon_s", search.horizon_s},
+                                 {"episode_s", search.episode_s},
                                  {"best", search.best},
                                  {"finalists", list_of(search.finalists)},
                                  {"tried", list_of(search.tried)}});
@@ -131,6 +143,8 @@ SearchResult search_result_from(const Json& json) {
                                   .ocr_all = one.at("ocr_all"),
                                   .delay_s = one.at("delay_s"),
                                   .saturated = one.at("saturated"),
+                                  .horizon_s = one.value("horizon_s", 0.0),
+                                  .episode_s = one.value("episode_s", 0.0),
                                   .tried = scripts_from(one.at("tried")),
                                   .finalists = scripts_from(one.at("finalists")),
                                   .best = one.at("best")});

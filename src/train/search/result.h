@@ -37,10 +37,17 @@ struct ScenarioSearch {
   double ocr_all = 0;    ///< mean without control
   double delay_s = 0;    ///< mean without control
   double saturated = 0;  ///< share of uncontrolled runs with saturated traffic (score.h)
+  /// Simulated time, from the start of an episode, that is compared, if whole episodes would take
+  /// too long; 0: episodes are whole.
+  double horizon_s = 0;
+  double episode_s = 0;                  ///< with a horizon: simulated time of a whole episode
   std::vector<TriedScript> tried{};      ///< best first; scripts dropped in early rounds last
   std::vector<TriedScript> finalists{};  ///< the final comparison, on seeds of its own
   std::string best = "none";             ///< the chosen script; "none" if no script helps
 
+  [[nodiscard]] bool is_whole() const { return horizon_s <= 0.0; }
+  /// Vehicle-seconds under control in a whole episode, estimated if episodes were cut.
+  [[nodiscard]] double whole_controlled_s(const TriedScript& script) const;
   /// The chosen script among the finalists; null if no script helps.
   [[nodiscard]] const TriedScript* found() const;
   /// The script that gains most among those that are unsafe, if it gains more than the chosen one
@@ -53,13 +60,17 @@ struct SearchResult {
   std::string objective;      ///< ocr | delay
   std::int64_t episodes = 0;  ///< number of episodes in the whole search
   double seconds = 0;         ///< duration of the search
-  double episode_s = 0;       ///< real time per episode, with all simulations running in parallel
+  double episode_s = 0;       ///< real time per whole episode, with all simulations running in
+                              ///< parallel; an estimate if a scenario has a horizon
   std::vector<ScenarioSearch> scenarios{};
 };
 
+/// "the whole" or "the first 600 of 3600 s"
+std::string part_of_episode(const ScenarioSearch& search);
 /// A row for each script, with the final comparison on top.
 report::Table search_table(const ScenarioSearch& search);
-/// A line of text: "merge: meter(density=25) gains +5.1 +- 1.0 % of ocr_all on 12 seeds ..."
+/// A line of text: "merge: meter(density=25) gains +5.1 +- 1.0 % of ocr_all on 12 seeds ...". It
+/// says which part of the episodes was compared.
 std::string search_text(const SearchResult& result, const ScenarioSearch& search);
 
 nlohmann::ordered_json to_json(const SearchResult& result);

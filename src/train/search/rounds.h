@@ -19,6 +19,9 @@ struct Round {
 
 /// Minimum number of seeds on which a script runs: a single one gives no interval.
 inline constexpr std::int64_t kMinSeeds = 2;
+/// Number of seeds of a final comparison, if the time suffices: with fewer seeds the interval of a
+/// gain is too wide to show it.
+inline constexpr std::int64_t kMinFinalSeeds = 4;
 /// Number of scripts in the final comparison.
 inline constexpr std::int64_t kFinalists = 2;
 

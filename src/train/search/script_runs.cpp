@@ -9,6 +9,7 @@
 #include "search/rounds.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/signals.h"
+#include "traffic/os/affinity.h"
 
 namespace traffic::train {
 namespace {
@@ -61,26 +62,36 @@ class ScriptRuns::Requests {
 
 ScriptRuns::ScriptRuns(const config::Config& config, const comm::MpiSession& session,
                        comm::Communicator& communicator, SearchBudget& budget)
-    : config_(config),
-      communicator_(communicator),
-      budget_(budget),
-      pool_(session, config_),
-      collector_(config_, pool_, time_split_) {}
+    : config_(config), session_(session), communicator_(communicator), budget_(budget) {
+  start();
+}
+
+void ScriptRuns::start() {
+  pool_.emplace(session_, config_);
+  collector_.emplace(config_, *pool_, time_split_);
+}
+
+void ScriptRuns::restart(double horizon_s) {
+  close();
+  if (horizon_s > 0.0) config_.env.max_time_s = horizon_s;
+  start();
+}
 
 /// @return whether all episodes ended before `gives_up` returned true on a rank
 bool ScriptRuns::execute(const std::string& label, const rollout::Collector::Stop& gives_up,
-                         Requests& requests) {
+                         Requests& requests, const OnPeriod& on_period) {
   Collected collected;
   Behaviour behaviour;
   behaviour.gives_up = gives_up;
   const Stopwatch clock;
   together(communicator_, [&] {
     EpisodeBar progress(label, requests.mine().size(), config_, communicator_.rank() == 0);
-    collected = collector_.run(requests.mine(), behaviour,
-                               [&](std::size_t i, const rollout::Period& period) {
-                                 requests.note(i, period.score);
-                                 progress.add(period);
-                               });
+    collected = collector_->run(requests.mine(), behaviour,
+                                [&](std::size_t i, const rollout::Period& period) {
+                                  requests.note(i, period.score);
+                                  if (on_period) on_period(i, period);
+                                  progress.add(period);
+                                });
   });
   episodes_ += requests.total();
   budget_.measure(requests.total(),
@@ -90,20 +101,81 @@ bool ScriptRuns::execute(const std::string& label, const rollout::Collector::Sto
   return true;
 }
 
-ScriptRuns::End ScriptRuns::look(const SeedRange& seeds, double until_share, ScriptRun& none) {
+int ScriptRuns::num_parallel() const {
+  const bool leads = communicator_.topology().is_leader();
+  const double cpus = communicator_.all_reduce_scalar(leads ? os::num_cpus_available() : 0.0);
+  return std::clamp(static_cast<int>(cpus), 1, num_envs());
+}
+
+/// The first requests of a rank begin at once. Each further one begins when another one ends.
+class ScriptRuns::LookClock {
+ public:
+  explicit LookClock(std::size_t envs) : envs_(envs) {}
+
+  /// Real time since the request began.
+  [[nodiscard]] double seconds(std::size_t request) const {
+    return clock_.seconds() - (request < envs_ ? 0.0 : ends_s_[request - envs_]);
+  }
+  void note_end() { ends_s_.push_back(clock_.seconds()); }
+
+ private:
+  std::size_t envs_;
+  Stopwatch clock_;
+  std::vector<double> ends_s_;
+};
+
+ScriptRuns::End ScriptRuns::look(const std::vector<Look*>& looks,
+                                 const std::function<bool()>& gives_up) {
   Requests requests(communicator_);
-  for (std::int64_t i = 0; i < seeds.count; ++i) requests.add(seeds, i, none);
-  const auto gives_up = [&] { return stop_requested() || budget_.has_passed(until_share); };
-  if (execute("search: no control", gives_up, requests)) return End::kDone;
+  std::vector<std::pair<Look*, std::size_t>> runs;  // of each request of all ranks
+  std::int64_t most = 0;
+  for (Look* one : looks) {
+    most = std::max(most, one->seeds.count);
+    one->watched.assign(static_cast<std::size_t>(one->seeds.count), {});
+  }
+  for (std::int64_t i = 0; i < most; ++i) {  // every scenario begins early
+    for (Look* one : looks) {
+      if (i >= one->seeds.count) continue;
+      requests.add(one->seeds, i, *one->none);
+      runs.emplace_back(one, static_cast<std::size_t>(i));
+    }
+  }
+  LookClock clock(pool_->my_envs().size());
+  const auto watch = [&](std::size_t request, const rollout::Period& period) {
+    const auto& [one, seed] = runs[static_cast<std::size_t>(requests.mine()[request].order)];
+    one->watched[seed].note(period.time_s, clock.seconds(request), period.done(), period.score,
+                            one->marks, one->step_length_s);
+    if (period.done()) clock.note_end();
+  };
+  const bool done = execute(
+      "search: no control", [&] { return stop_requested() || gives_up(); }, requests, watch);
   if (communicator_.all_reduce_scalar(stop_requested() ? 1.0 : 0.0) > 0.0) {
     return End::kStopRequested;
   }
+  for (const auto& [one, seed] : runs) share(one->watched[seed]);
+  if (done) return End::kDone;
   requests.hand_out_scores();
   return End::kTimeIsOver;
 }
 
+/// Gives all ranks what one rank has watched.
+void ScriptRuns::share(WatchedRun& run) const {
+  const auto sum = [&](double value) { return communicator_.all_reduce_scalar(value); };
+  Course& course = run.course;
+  const auto reached = static_cast<std::int64_t>(sum(static_cast<double>(course.reached_s.size())));
+  torch::Tensor seconds = torch::zeros({reached}, torch::kDouble);
+  std::ranges::copy(course.reached_s, seconds.data_ptr<double>());
+  communicator_.all_reduce(seconds);
+  course.reached_s.assign(seconds.data_ptr<double>(), seconds.data_ptr<double>() + reached);
+  course.elapsed_s = sum(course.elapsed_s);
+  course.started = sum(course.started ? 1.0 : 0.0) > 0.0;
+  course.ended = course.is_whole = sum(course.is_whole ? 1.0 : 0.0) > 0.0;
+  run.steady_mark = static_cast<std::int64_t>(
+      communicator_.all_reduce_scalar(static_cast<double>(run.steady_mark), comm::ReduceOp::kMax));
+}
+
 ScriptRuns::End ScriptRuns::run(const std::string& label, const SeedRange& seeds,
-                                double until_share, ScriptRun& none,
+                                std::int64_t at_least, double until_share, ScriptRun& none,
                                 const std::vector<ScriptRun*>& scripts) {
   if (!budget_.is_timed()) return run_seeds(label, seeds, none, scripts);
   // Runs enough seeds at a time to keep all simulations busy, and checks the clock in between.
@@ -111,8 +183,8 @@ ScriptRuns::End ScriptRuns::run(const std::string& label, const SeedRange& seeds
   const std::int64_t at_once = std::max<std::int64_t>(1, 2 * num_envs() / of_a_seed);
   for (std::int64_t done = 0; done < seeds.count;) {
     const std::int64_t fitting = budget_.fitting(until_share) / of_a_seed;
-    if (done >= kMinSeeds && fitting == 0) break;
-    const std::int64_t minimum = done < kMinSeeds ? kMinSeeds - done : 1;
+    if (done >= at_least && fitting == 0) break;
+    const std::int64_t minimum = done < at_least ? at_least - done : 1;
     const std::int64_t count =
         std::min(std::max(minimum, std::min(fitting, at_once)), seeds.count - done);
     const End end = run_seeds(label,
@@ -120,6 +192,7 @@ ScriptRuns::End ScriptRuns::run(const std::string& label, const SeedRange& seeds
                                .first = seeds.first + static_cast<std::uint64_t>(done),
                                .count = count},
                               none, scripts);
+    if (end == End::kTimeIsOver && done >= at_least) break;
     if (end != End::kDone) return end;
     done += count;
   }
@@ -135,7 +208,12 @@ ScriptRuns::End ScriptRuns::run_seeds(const std::string& label, const SeedRange&
     if (first + i >= known) requests.add(seeds, i, none);
     for (ScriptRun* script : scripts) requests.add(seeds, i, *script);
   }
-  return execute(label, stop_requested, requests) ? End::kDone : End::kStopRequested;
+  // Episodes that take much longer than expected are given up, so that the search ends in time.
+  constexpr double kLatest = 1.1;
+  const auto gives_up = [&] { return stop_requested() || budget_.has_passed(kLatest); };
+  if (execute(label, gives_up, requests)) return End::kDone;
+  const bool stops = communicator_.all_reduce_scalar(stop_requested() ? 1.0 : 0.0) > 0.0;
+  return stops ? End::kStopRequested : End::kTimeIsOver;
 }
 
 TriedScript ScriptRuns::compare(const ScriptRun& script, const ScriptRun& none,

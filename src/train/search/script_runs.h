@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "rollouts/traffic_collector.h"
+#include "run/course.h"
 #include "search/budget.h"
+#include "search/horizon.h"
 #include "search/result.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/comm/mpi_session.h"
@@ -30,6 +34,16 @@ struct SeedRange {
   std::int64_t count = 0;
 };
 
+/// The uncontrolled runs of a scenario at the start of a search.
+struct Look {
+  SeedRange seeds{};
+  EpisodeMarks marks{};
+  double step_length_s = 1.0;  ///< of the scenario's simulation
+  ScriptRun* none = nullptr;   ///< gets the outcomes
+  /// In the order of the seeds. While the runs are going on, each rank knows only its own.
+  std::vector<WatchedRun> watched{};
+};
+
 /// All functions that run episodes are collective.
 class ScriptRuns {
  public:
@@ -38,42 +52,55 @@ class ScriptRuns {
   ScriptRuns(const config::Config& config, const comm::MpiSession& session,
              comm::Communicator& communicator, SearchBudget& budget);
 
+  /// Starts the simulations anew, which abandons running episodes.
+  /// @param horizon_s simulated time at which all further episodes end; 0: as before
+  void restart(double horizon_s);
+
   enum class End : std::uint8_t { kDone, kTimeIsOver, kStopRequested };
-  /// Runs the seeds without control. If the share `until_share` of the budget passes before all
-  /// runs end, each run yields the score that it has at that time.
-  End look(const SeedRange& seeds, double until_share, ScriptRun& none);
+  /// Runs the seeds of all looks without control and watches them. If `gives_up` returns true
+  /// on a rank before all runs end, each run yields the score that it has at that time.
+  /// @param gives_up called between answers, on each rank on its own
+  End look(const std::vector<Look*>& looks, const std::function<bool()>& gives_up);
   /// Runs the scripts on these seeds, and no control on those where it has not run yet. If the
   /// clock limits the search, it leaves out seeds that would end after the share `until_share` of
-  /// the budget, except for the first two seeds.
+  /// the budget, except for the first `at_least` seeds.
   /// @param label label of the progress line
-  /// @return kDone or kStopRequested
-  End run(const std::string& label, const SeedRange& seeds, double until_share, ScriptRun& none,
-          const std::vector<ScriptRun*>& scripts);
+  /// @return kTimeIsOver if the search has taken much longer than its budget, and the scripts have
+  ///   not run on `at_least` seeds
+  End run(const std::string& label, const SeedRange& seeds, std::int64_t at_least,
+          double until_share, ScriptRun& none, const std::vector<ScriptRun*>& scripts);
 
   /// Compares a script with no control.
   /// @param none must have run on all seeds of the script, in the same order
   [[nodiscard]] TriedScript compare(const ScriptRun& script, const ScriptRun& none,
                                     scene::Objective objective, double step_length_s) const;
 
-  [[nodiscard]] int num_envs() const { return pool_.num_envs(); }
+  [[nodiscard]] int num_envs() const { return pool_->num_envs(); }
+  /// Number of simulations that the CPUs of all nodes can run at the same time. Collective.
+  [[nodiscard]] int num_parallel() const;
   /// Episodes of all ranks so far.
   [[nodiscard]] std::int64_t episodes() const { return episodes_; }
   /// Ends the simulations.
-  void close() { pool_.close(); }
+  void close() { pool_->close(); }
 
  private:
   class Requests;
+  class LookClock;
+  void start();
+  using OnPeriod = std::function<void(std::size_t request, const rollout::Period& period)>;
   bool execute(const std::string& label, const rollout::Collector::Stop& gives_up,
-               Requests& requests);
+               Requests& requests, const OnPeriod& on_period = {});
+  void share(WatchedRun& run) const;
   End run_seeds(const std::string& label, const SeedRange& seeds, ScriptRun& none,
                 const std::vector<ScriptRun*>& scripts);
 
   config::Config config_;
+  const comm::MpiSession& session_;
   comm::Communicator& communicator_;
   SearchBudget& budget_;
   TimeSplit time_split_;
-  rollout::TrafficPool pool_;
-  TrafficCollector collector_;
+  std::optional<rollout::TrafficPool> pool_;
+  std::optional<TrafficCollector> collector_;
   std::int64_t episodes_ = 0;
 };
 

@@ -161,7 +161,10 @@ std::vector<Variants> vehicle_scripts(const sim::NetworkStudy& study,
 ScriptsToTry scripts_to_try(const sim::NetworkStudy& study, const config::Config& config) {
   const std::vector<Variants> kinds =
       config.env.vehicles_act() ? vehicle_scripts(study, config) : light_scripts();
-  ScriptsToTry tried{.texts = {}, .kinds = kinds.size(), .step_length_s = study.step_length_s};
+  ScriptsToTry tried{.texts = {},
+                     .kinds = kinds.size(),
+                     .step_length_s = study.step_length_s,
+                     .episode_s = sim::duration_s(study, config.env).value_or(0.0)};
   std::size_t longest = 0;
   for (const Variants& variants : kinds) longest = std::max(longest, variants.size());
   for (std::size_t i = 0; i < longest; ++i) {

@@ -14,6 +14,7 @@ struct ScriptsToTry {
   std::vector<std::string> texts{};  ///< the most promising variants of all kinds first
   std::size_t kinds = 0;             ///< number of kinds; the first texts are one of each kind
   double step_length_s = 1.0;        ///< step length of the scenario's simulation
+  double episode_s = 0;              ///< simulated time of a whole episode
 };
 
 /// Scripts of vehicles, or of traffic lights if only these are trained. If search.decides contains

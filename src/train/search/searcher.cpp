@@ -57,9 +57,12 @@ std::optional<SearchResult> Searcher::run(const std::vector<ScriptsToTry>& scrip
   }
   std::vector<Place> places;
   for (std::size_t s = 0; s < scripts.size(); ++s) {
-    places.push_back({.search = result_.scenarios[s],
-                      .scripts = scripts[s],
-                      .scenario = static_cast<std::int64_t>(s)});
+    places.push_back(
+        {.search = result_.scenarios[s],
+         .scripts = scripts[s],
+         .scenario = static_cast<std::int64_t>(s),
+         .look = {.marks = EpisodeMarks::of(scripts[s].episode_s, scripts[s].step_length_s),
+                  .step_length_s = scripts[s].step_length_s}});
   }
   End end = look_at_traffic(places);
   for (std::size_t s = 0; end == End::kDone && s < places.size(); ++s) {
@@ -70,21 +73,31 @@ std::optional<SearchResult> Searcher::run(const std::vector<ScriptsToTry>& scrip
   if (end == End::kStopRequested) return std::nullopt;
   result_.episodes = runs_.episodes();
   result_.seconds = budget_.elapsed_s();
-  result_.episode_s = budget_.episode_s();
+  result_.episode_s = whole_episode_s_ > 0.0 ? whole_episode_s_ : budget_.episode_s();
   return result_;
 }
 
-/// One uncontrolled run for each simulation: the first seeds of every scenario.
+/// Watches uncontrolled runs: one for each simulation, on the first seeds of every scenario. If the
+/// search has a time limit, it watches one for each CPU, because runs that share CPUs would not get
+/// far in the first part of the time.
 Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
-  constexpr double kShareOfTime = 0.4;
+  constexpr double kShareOfTime = 0.5;
   const auto count = static_cast<std::int64_t>(places.size());
-  const std::int64_t each = std::max<std::int64_t>(2, runs_.num_envs() / count);
-  End end = End::kDone;
+  const int at_once = budget_.is_timed() ? runs_.num_parallel() : runs_.num_envs();
+  const std::int64_t each = std::max<std::int64_t>(kMinSeeds, at_once / count);
+  parallel_ = static_cast<int>(std::min<std::int64_t>(runs_.num_envs(), each * count));
+  End end =
+      look(places, each, [&] { return budget_.has_passed(kLookShare) && shows_horizon(places); });
+  if (end == End::kStopRequested) return end;
+  const double horizon = budget_.is_timed() ? horizon_s(places) : 0.0;
+  if (horizon > 0.0) shorten_episodes(horizon, places);
+  if (horizon == 0.0 && end == End::kTimeIsOver) runs_.restart(0.0);
+  if (horizon > 0.0 || end == End::kTimeIsOver) {
+    end = look(places, kMinSeeds, [&] { return budget_.has_passed(kShareOfTime); });
+    if (end == End::kStopRequested) return end;
+    for (const Place& place : places) warn_of_short_horizon(place);
+  }
   for (Place& place : places) {
-    const SeedRange seeds{.scenario = place.scenario, .first = kFirstSearchSeed, .count = each};
-    const auto nth = static_cast<double>(place.scenario + 1);
-    const End own = runs_.look(seeds, kShareOfTime * nth / static_cast<double>(count), place.none);
-    if (own == End::kStopRequested) return own;
     const auto& outcomes = place.none.outcomes;
     place.search.ocr_all = mean_of(outcomes, &scene::EpisodeScore::ocr_all);
     place.search.delay_s = mean_of(outcomes, &scene::EpisodeScore::delay_s);
@@ -92,8 +105,6 @@ Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
       return is_saturated(outcome.score, place.scripts.step_length_s);
     });
     place.search.saturated = static_cast<double>(saturated) / static_cast<double>(outcomes.size());
-    end = own;
-    if (end == End::kTimeIsOver) break;  // the simulations are in the middle of episodes
   }
   choose_objective(places);
   if (end == End::kTimeIsOver) {
@@ -101,9 +112,102 @@ Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
         "search: {} uncontrolled episodes did not end in {}, {:.0f} % of search.minutes = {}, so "
         "that no script can be compared with them: the search ends here; give it more minutes, or "
         "make the episodes shorter (env.max_time_s)",
-        each, human_duration(budget_.elapsed_s()), 100.0 * kShareOfTime, config_.search.minutes);
+        kMinSeeds * count, human_duration(budget_.elapsed_s()), 100.0 * kShareOfTime,
+        config_.search.minutes);
   }
   return end;
+}
+
+/// Whether whole episodes take too long, and the runs of this rank have come as far as episodes may
+/// take. So the pace until there is measured; at first, simulations are slower or faster than
+/// later.
+bool Searcher::shows_horizon(const std::vector<Place>& places) const {
+  constexpr double kLatest = 0.35;  // share of the time
+  const double left_s = budget_.left_s() / static_cast<double>(places.size());
+  return std::ranges::any_of(places, [&](const Place& place) {
+    const std::int64_t mark = horizon_of(place, left_s);
+    if (mark == place.look.marks.count) return false;
+    return budget_.has_passed(kLatest) ||
+           std::ranges::all_of(place.look.watched, [&](const WatchedRun& run) {
+             return !run.course.started || std::ssize(run.course.reached_s) > mark;
+           });
+  });
+}
+
+/// Runs the first seeds of all scenarios without control, up to the horizon.
+Searcher::End Searcher::look(std::vector<Place>& places, std::int64_t seeds,
+                             const std::function<bool()>& gives_up) {
+  std::vector<Look*> looks;
+  for (Place& place : places) {
+    place.none.outcomes.clear();
+    place.look.seeds = {.scenario = place.scenario, .first = kFirstSearchSeed, .count = seeds};
+    place.look.none = &place.none;
+    looks.push_back(&place.look);
+  }
+  return runs_.look(looks, gives_up);
+}
+
+/// The mark at which the episodes of a scenario should end.
+/// @param left_s real time that is left for the scenario
+std::int64_t Searcher::horizon_of(const Place& place, double left_s) const {
+  const auto needed = EpisodesNeeded::of(static_cast<std::int64_t>(place.scripts.texts.size()),
+                                         static_cast<std::int64_t>(place.scripts.kinds));
+  return choose_horizon(place.look.watched, place.look.marks, parallel_, needed, left_s);
+}
+
+/// Chooses the horizon: the shortest one that a scenario needs.
+/// @return 0 if enough whole episodes fit
+double Searcher::horizon_s(const std::vector<Place>& places) const {
+  const double left_s =
+      budget_.seconds_of(1.0 - budget_.spent_share()) / static_cast<double>(places.size());
+  double shortest_s = 0.0;
+  for (const Place& place : places) {
+    const EpisodeMarks& marks = place.look.marks;
+    const std::int64_t mark = horizon_of(place, left_s);
+    if (mark == marks.count) continue;
+    const double own_s = static_cast<double>(mark) * marks.interval_s;
+    shortest_s = shortest_s > 0.0 ? std::min(shortest_s, own_s) : own_s;
+  }
+  return shortest_s;
+}
+
+/// Lets all further episodes end at the horizon, and estimates how long that takes.
+void Searcher::shorten_episodes(double horizon_s, std::vector<Place>& places) {
+  runs_.restart(horizon_s);
+  whole_episode_s_ = 0.0;
+  for (Place& place : places) {
+    const auto seconds = [&](double time_s) {
+      const auto mark = static_cast<std::int64_t>(std::ceil(time_s / place.look.marks.interval_s));
+      return episode_seconds(place.look.watched, mark, parallel_);
+    };
+    const double all_s = place.scripts.episode_s;
+    whole_episode_s_ += seconds(all_s) / static_cast<double>(places.size());
+    place.episode_s = seconds(std::min(horizon_s, all_s));
+    if (horizon_s >= all_s) continue;
+    place.search.episode_s = all_s;
+    place.search.horizon_s = horizon_s;
+    spdlog::info(
+        "search: {}: a whole episode takes about {}, too long for search.minutes = {:g}; the "
+        "search compares {} of the episodes, which takes about {} each",
+        place.search.scenario, human_duration(seconds(all_s)), config_.search.minutes,
+        part_of_episode(place.search), human_duration(place.episode_s));
+  }
+}
+
+/// Warns if the network was not full for long within the horizon.
+void Searcher::warn_of_short_horizon(const Place& place) const {
+  if (place.search.is_whole()) return;
+  std::int64_t steady = WatchedRun::kNotSteady;
+  for (const WatchedRun& run : place.look.watched) steady = std::max(steady, run.steady_mark);
+  const double full_s =
+      steady == WatchedRun::kNotSteady
+          ? 0.0
+          : place.search.horizon_s - static_cast<double>(steady) * place.look.marks.interval_s;
+  if (full_s >= kFullAWhile_s) return;
+  spdlog::warn(
+      "search: {}: the network is full for only {:.0f} s of {}, so that the search may miss a "
+      "script that helps against long jams; with more than search.minutes = {:g} it compares more",
+      place.search.scenario, full_s, part_of_episode(place.search), config_.search.minutes);
 }
 
 void Searcher::choose_objective(const std::vector<Place>& places) {
@@ -138,13 +242,20 @@ std::int64_t Searcher::episodes_of_final() const {
 std::vector<Round> Searcher::rounds_of(const Place& place) const {
   const auto scripts = static_cast<std::int64_t>(place.scripts.texts.size());
   const auto kinds = static_cast<std::int64_t>(place.scripts.kinds);
-  if (budget_.is_timed()) return plan_rounds_within(scripts, budget_.fitting(place.rounds_end));
+  if (budget_.is_timed()) {
+    // Leaves time for the final comparison.
+    const std::int64_t fitting = budget_.fitting(place.end) - (kFinalists + 1) * kMinFinalSeeds;
+    const std::int64_t fewest = Round{.scripts = 1, .seeds = kMinSeeds}.episodes();
+    const std::int64_t episodes = budget_.fitting(place.rounds_end);
+    return plan_rounds_within(scripts, std::min(episodes, std::max(fewest, fitting)));
+  }
   const auto places = static_cast<std::int64_t>(result_.scenarios.size());
   const std::int64_t episodes = config_.search.episodes / places - episodes_of_final();
   return plan_rounds(scripts, kinds, std::max<std::int64_t>(0, episodes));
 }
 
 Searcher::End Searcher::search(Place& place) {
+  if (place.episode_s > 0.0) budget_.measure(1, place.episode_s);
   const std::vector<Round> rounds = rounds_of(place);
   if (rounds.empty()) {
     spdlog::warn(
@@ -162,7 +273,14 @@ Searcher::End Searcher::search(Place& place) {
   std::vector<std::string> finalists;
   End end = run_rounds(rounds, place, finalists);
   if (end == End::kDone) end = compare_finalists(finalists, place.final_end, place);
-  return end == End::kDone ? make_safe(place) : end;
+  if (end == End::kDone) end = make_safe(place);
+  if (end == End::kTimeIsOver) {
+    spdlog::warn(
+        "search: {}: episodes took much longer than expected, so that the search ends before its "
+        "comparisons are complete; give search.minutes more",
+        place.search.scenario);
+  }
+  return end;
 }
 
 /// Warns if fewer scripts than kinds of scripts can be tried, and names the time that all kinds
@@ -202,7 +320,8 @@ Searcher::End Searcher::run_rounds(const std::vector<Round>& rounds, Place& plac
                           .count = rounds[r].seeds};
     const double part = static_cast<double>(r + 1) / static_cast<double>(rounds.size());
     const double until = begin + part * (place.rounds_end - begin);
-    if (const End end = runs_.run(label, seeds, until, place.none, alive); end != End::kDone) {
+    if (const End end = runs_.run(label, seeds, kMinSeeds, until, place.none, alive);
+        end != End::kDone) {
       return end;
     }
     place.round_seeds = static_cast<std::int64_t>(alive.front()->outcomes.size());
@@ -232,14 +351,19 @@ Searcher::End Searcher::compare_finalists(const std::vector<std::string>& finali
   for (const std::string& controller : finalists) runs.push_back({.controller = controller});
   std::vector<ScriptRun*> all;
   for (ScriptRun& run : runs) all.push_back(&run);
+  std::int64_t at_least = kMinFinalSeeds;
+  if (budget_.is_timed()) {
+    at_least = std::clamp(budget_.fitting(place.end) / (std::ssize(runs) + 1), kMinSeeds, at_least);
+  }
   std::vector<TriedScript> results;
-  const auto run_on = [&](const char* which, std::int64_t count, double until) {
+  const auto run_on = [&](const char* which, std::int64_t count, std::int64_t minimum,
+                          double until) {
     const SeedRange seeds{.scenario = place.scenario,
                           .first = kFirstFinalSeed + static_cast<std::uint64_t>(place.final_seeds),
                           .count = count};
     const std::int64_t known = std::ssize(none.outcomes);
     const End end = runs_.run(fmt::format("search: {}, {}", place.search.scenario, which), seeds,
-                              until, none, all);
+                              minimum, until, none, all);
     if (end != End::kDone) return end;
     place.final_seeds += std::ssize(none.outcomes) - known;
     results.clear();
@@ -247,11 +371,11 @@ Searcher::End Searcher::compare_finalists(const std::vector<std::string>& finali
     return end;
   };
   const std::int64_t seeds = config_.search.final_episodes;
-  End end = run_on("final comparison", seeds, until_share);
+  End end = run_on("final comparison", seeds, at_least, until_share);
   if (end == End::kDone && needs_more_seeds(results)) {
-    end = run_on("final comparison, more seeds", 3 * seeds, place.end);
+    end = run_on("final comparison, more seeds", 3 * seeds, 0, place.end);
   }
-  if (end != End::kDone) return end;
+  if (end == End::kStopRequested || results.empty()) return end;
   const TriedScript& best = preferred(runs, none, results);
   const TriedScript* before = place.search.found();
   const bool is_new_best = best.helps() && (before == nullptr || best.gain > before->gain);
@@ -313,7 +437,7 @@ Searcher::End Searcher::make_safe(Place& place) {
                         .count = config_.search.final_episodes};
   const End end = runs_.run(fmt::format("search: {}, {} milder versions of {}",
                                         place.search.scenario, texts.size(), name),
-                            seeds, until, none, all);
+                            seeds, kMinSeeds, until, none, all);
   if (end != End::kDone) return end;
   std::vector<TriedScript> results;
   for (const ScriptRun& run : runs) results.push_back(compared(run, none, place));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,7 +29,8 @@ class Searcher {
   Searcher& operator=(const Searcher&) = delete;
 
   /// Runs the search. Uncontrolled runs first show how long an episode takes and what can be
-  /// gained. Then the search of each scenario has these parts:
+  /// gained. If too few whole episodes fit into search.minutes, all episodes of the search end at a
+  /// horizon. Then the search of each scenario has these parts:
   ///
   /// 1. Rounds run fewer and fewer scripts on more and more seeds.
   /// 2. The best two scripts are compared on fresh seeds.
@@ -49,6 +51,8 @@ class Searcher {
     std::int64_t scenario = 0;
     std::int64_t round_seeds = 0;  ///< number of seeds that the rounds have used
     std::int64_t final_seeds = 0;  ///< number of seeds that final comparisons have used
+    Look look{};                   ///< the first uncontrolled runs
+    double episode_s = 0;  ///< with a horizon: estimated real time of an episode that ends there
     // Shares of the budget at which the parts of this search end.
     double rounds_end = 1.0;
     double final_end = 1.0;
@@ -56,6 +60,12 @@ class Searcher {
   };
 
   End look_at_traffic(std::vector<Place>& places);
+  End look(std::vector<Place>& places, std::int64_t seeds, const std::function<bool()>& gives_up);
+  [[nodiscard]] bool shows_horizon(const std::vector<Place>& places) const;
+  [[nodiscard]] std::int64_t horizon_of(const Place& place, double left_s) const;
+  [[nodiscard]] double horizon_s(const std::vector<Place>& places) const;
+  void shorten_episodes(double horizon_s, std::vector<Place>& places);
+  void warn_of_short_horizon(const Place& place) const;
   void choose_objective(const std::vector<Place>& places);
   void share_time(std::size_t places_left, Place& place) const;
   End search(Place& place);
@@ -76,6 +86,9 @@ class Searcher {
   config::Config config_;
   SearchBudget budget_;
   ScriptRuns runs_;
+  int parallel_ = 1;  ///< number of the first uncontrolled runs that run at the same time
+  /// Estimated real time of a whole episode if the search compares shorter ones, else 0.
+  double whole_episode_s_ = 0;
   scene::Objective objective_ = scene::Objective::kThroughput;
   SearchResult result_;
 };

@@ -222,11 +222,6 @@ void check(const config::Config& config, train::Algorithm algorithm) {
         "env.objective is {}: SUMO counts delays against the limit that a sign shows; expected ocr",
         config.env.objective);
   }
-  if (!config.evaluation.seeds.empty()) {
-    throw ConfigError(
-        "evaluation.seeds is {}: traffic_eval does not know speed limit signs; expected \"\"",
-        config.evaluation.seeds);
-  }
 }
 
 }  // namespace

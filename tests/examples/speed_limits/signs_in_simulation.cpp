@@ -36,8 +36,8 @@ struct Sign {
   double limit_mps = 0.0;       ///< the edge's own limit
   std::vector<int> next_edges;  ///< edges to which its lanes lead
   std::size_t share = 0;        ///< index in kShares that it shows
-  Traffic here;
-  Traffic ahead;
+  Traffic here{};
+  Traffic ahead{};
 };
 
 Sign sign_at(const std::string& name, const scene::Road& road) {

@@ -81,7 +81,7 @@ TEST_F(SignsInSimulationTest, RefusesCommandsToSignsThatDoNotExist) {
 
 class SpeedLimitsTest : public RunFolderTest {
  protected:
-  /// Later arguments win.
+  /// Later arguments win. The learning rate is so high that one step changes many decisions.
   [[nodiscard]] std::string command(int ranks, const std::string& run,
                                     const std::string& arguments = "") const {
     return TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " + std::to_string(ranks) +
@@ -89,7 +89,8 @@ class SpeedLimitsTest : public RunFolderTest {
            "/tests/examples/speed_limits/speed_limits.toml --set run.device=cpu "
            "--set comm.timeout_s=60 --set episodes.baseline_episodes=2 --set "
            "training.eval_episodes=2 --set training.final_episodes=2 --set training.iterations=2 "
-           "--set episodes.train_batch_size=180 --set episodes.baseline_cache=" +
+           "--set episodes.train_batch_size=180 --set speed_limits.learning_rate=5 "
+           "--set episodes.baseline_cache=" +
            (dir_ / "baselines").string() + " --run-dir " + (dir_ / run).string() + " " + arguments;
   }
   /// The metrics of an iteration, counted from 1.

@@ -9,7 +9,7 @@
 
 #include "traffic/core/error.h"
 #include "traffic/scene/action.h"
-#include "traffic/scene/signal.h"
+#include "traffic/scene/signal_book.h"
 
 namespace traffic::rollout {
 namespace {

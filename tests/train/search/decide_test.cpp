@@ -272,6 +272,35 @@ TEST(SearchResult, ItsTextNamesTheScriptOrSaysThatNoneHelps) {
               ::testing::HasSubstr("no script has a gain in ocr_all whose interval lies above 0"));
 }
 
+TEST(SearchResult, ItsTextAndItsJsonSayWhichPartOfEpisodesWasCompared) {
+  SearchResult result = result_of({found("meter(density=25)", 5.0, 300)});
+  EXPECT_TRUE(result.scenarios[0].is_whole());
+  result.scenarios[0].horizon_s = 600;
+  result.scenarios[0].episode_s = 3600;
+  EXPECT_THAT(search_text(result, result.scenarios[0]),
+              ::testing::HasSubstr("in the first 600 of 3600 s of an episode"));
+  const SearchResult read = search_result_from(to_json(result));
+  EXPECT_EQ(read.scenarios[0].horizon_s, 600);
+  EXPECT_EQ(read.scenarios[0].episode_s, 3600);
+  EXPECT_FALSE(read.scenarios[0].is_whole());
+}
+
+TEST(Decide, CommandsOfAPartOfAnEpisodeCountForTheWholeEpisode) {
+  const std::string script = "meter(density=25)";
+  const auto decided = [&](double controlled_s, double horizon_s) {
+    ScenarioSearch search = found(script, 20.0, controlled_s);
+    search.horizon_s = horizon_s;
+    search.episode_s = 3600;
+    config::Config config = asked();
+    decide(result_of({search}), {{.duration_s = 3600, .step_length_s = 1}}, config);
+    return config;
+  };
+  const config::Config whole = decided(60'000, 0);
+  const config::Config part = decided(10'000, 600);
+  EXPECT_DOUBLE_EQ(part.vehicles.advice_probability, whole.vehicles.advice_probability);
+  EXPECT_DOUBLE_EQ(part.episodes.intervention_cost, whole.episodes.intervention_cost);
+}
+
 /// The settings after a search for lights with this best script.
 config::Config decided_for_lights(const std::string& best, double gain) {
   config::Config config = asked();

@@ -1,0 +1,42 @@
+/// The progress of a running episode in simulated and real time, and the real time that it still
+/// needs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace traffic::train {
+
+/// Marks divide the simulated time of an episode into equal intervals. Mark 0 is its start, after
+/// the simulation has been loaded; the last mark is its end.
+struct EpisodeMarks {
+  double interval_s = 1.0;  ///< simulated time from mark to mark
+  std::int64_t count = 1;   ///< number of marks after mark 0
+
+  /// Divides an episode into at most 32 intervals, or into intervals of a minute if it is long.
+  /// @param episode_s simulated time of the whole episode
+  /// @param step_length_s minimum length of an interval
+  static EpisodeMarks of(double episode_s, double step_length_s);
+};
+
+/// The progress of one episode.
+struct Course {
+  bool started = false;
+  bool ended = false;     ///< it has reached its own end or the horizon
+  bool is_whole = false;  ///< it has reached its own end
+  double elapsed_s = 0;   ///< real time since its process started, until the episode ended
+  std::vector<double>
+      reached_s{};  ///< [marks] real time from the start of its process to each mark
+};
+
+/// Whether the course shows how fast the simulation is.
+bool shows_speed(const Course& course);
+/// Estimates the real time from the start of an episode's process to a mark. Beyond the last mark
+/// that the episode has reached, it continues with the speed of the second half of its way, because
+/// simulations become slower as the network fills.
+double seconds_of(const Course& course, std::int64_t mark);
+
+/// Share of a limited time after which the speed of the simulations is known well enough.
+inline constexpr double kLookShare = 0.15;
+
+}  // namespace traffic::train
