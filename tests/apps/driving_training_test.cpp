@@ -124,8 +124,8 @@ TEST_F(DrivingTraining, BadInputIsRefusedWithItsExitCode) {
 TEST_F(DrivingTraining, ACheckpointOfAnotherRasterIsRefused) {
   ASSERT_EQ(run_program(command(1, "small", "--set train.max_steps=2")).exit_code, 0);
   refused("--set driving.raster=full --set run.init_from=" + best("small"), 4, "raster small");
-  const Outcome same =
-      run_program(command(1, "same", "--set train.max_steps=2 --set run.init_from=" + best("small")));
+  const Outcome same = run_program(
+      command(1, "same", "--set train.max_steps=2 --set run.init_from=" + best("small")));
   EXPECT_EQ(same.exit_code, 0) << same.output;
 }
 
@@ -139,10 +139,11 @@ TEST_F(DrivingTraining, DriversThatDoNotFitAreRefused) {
   const Outcome data = eval("--scenario town --driver checkpoint:" + scenes_);
   EXPECT_EQ(data.exit_code, 4) << data.output;
   const fs::path net = dir_ / "walk.net.xml";
-  ASSERT_EQ(run_program(TRAFFIC_NETGENERATE " --grid --grid.number 2 --default.disallow passenger -o " +
-                        net.string())
-                .exit_code,
-            0);
+  ASSERT_EQ(
+      run_program(TRAFFIC_NETGENERATE " --grid --grid.number 2 --default.disallow passenger -o " +
+                  net.string())
+          .exit_code,
+      0);
   std::ofstream(dir_ / "walk.sumocfg")
       << "<configuration><input><net-file value=\"walk.net.xml\"/></input></configuration>\n";
   const Outcome nowhere = eval("--driver idm --scenario " + (dir_ / "walk.sumocfg").string());
@@ -153,10 +154,10 @@ TEST_F(DrivingTraining, DriversThatDoNotFitAreRefused) {
 /// The whole way of the guide, smaller: record a town, train, drive.
 TEST_F(DrivingTraining, APolicyLearnsInATownAndDrivesThereAndElsewhere) {
   const auto record = [this](const std::string& town, int seconds) {
-    const Outcome outcome = run_program(
-        TRAFFIC_BIN_DIR "/data_prep record --scenes --scenario " + town +
-        " --episodes 1 --seeds 7 --jobs 1 --split 1,0,0 --set env.max_time_s=" +
-        std::to_string(seconds) + " --out " + (dir_ / town).string());
+    const Outcome outcome =
+        run_program(TRAFFIC_BIN_DIR "/data_prep record --scenes --scenario " + town +
+                    " --episodes 1 --seeds 7 --jobs 1 --split 1,0,0 --set env.max_time_s=" +
+                    std::to_string(seconds) + " --out " + (dir_ / town).string());
     ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   };
   record("drive_town_1", 100);
@@ -173,11 +174,11 @@ TEST_F(DrivingTraining, APolicyLearnsInATownAndDrivesThereAndElsewhere) {
   const auto result = summary("run")["result"];
   EXPECT_LT(result["l2_3s_m"], 3.5) << "constant velocity has more than 4 m";
   const Outcome driven = run_program(
-      TRAFFIC_BIN_DIR "/traffic_eval --driver constant_velocity --driver checkpoint:" + best("run") +
-      " --scenario drive_town_6 --seeds 3 --egos 8 --drive-for 20 --json");
+      TRAFFIC_BIN_DIR "/traffic_eval --driver constant_velocity --driver checkpoint:" +
+      best("run") + " --scenario drive_town_6 --seeds 3 --egos 8 --drive-for 20 --json");
   ASSERT_EQ(driven.exit_code, 0) << driven.output;
-  const auto json = nlohmann::json::parse(driven.output.substr(driven.output.find('{')), nullptr,
-                                          false);
+  const auto json =
+      nlohmann::json::parse(driven.output.substr(driven.output.find('{')), nullptr, false);
   ASSERT_EQ(json["drivers"].size(), 3U);
   EXPECT_GT(json["drivers"][2]["score"], json["drivers"][1]["score"])
       << "a policy of half a minute drives better than straight ahead";

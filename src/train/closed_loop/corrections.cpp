@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "driving/scene_batches.h"
+#include "traffic/core/clock.h"
+#include "traffic/core/version.h"
 #include "traffic/data/scene_file.h"
 #include "traffic/driving/geometry.h"
 
@@ -100,8 +102,12 @@ void Corrections::add(sim::DrivingEnv& env, bool asks) {
 }
 
 void Corrections::save(const std::filesystem::path& file, const std::string& scenario) const {
-  data::SceneWriter writer(file, {.scenario = scenario,
-                                  .source = std::string(driving_policy::kCorrections)});
+  data::SceneFileInfo info;
+  info.scenario = scenario;
+  info.source = driving_policy::kCorrections;
+  info.program_version = version();
+  info.created_utc = utc_timestamp();
+  data::SceneWriter writer(file, info);
   writer.add(scene_, {});
   writer.finish();
 }
