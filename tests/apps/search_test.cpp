@@ -93,7 +93,7 @@ TEST_F(SearchTest, FindsAScriptTrainsFromItAndKeepsItWhenResumed) {
 
 TEST_F(SearchTest, ComparesTheFirstPartOfEpisodesWhereWholeOnesTakeTooLong) {
   const std::string flags = "--set env.scenario=" + long_merge() +
-                            " --set search.episodes=0 --set search.minutes=0.5 "
+                            " --set search.episodes=0 --set search.minutes=1.5 "
                             "--set 'search.decides=[\"vehicles.commands\"]' "
                             "--set rollout.envs_per_worker=1 ";
   BackgroundProgram program(command("run", flags));
@@ -108,7 +108,7 @@ TEST_F(SearchTest, ComparesTheFirstPartOfEpisodesWhereWholeOnesTakeTooLong) {
   EXPECT_GT(found["horizon_s"], 0.0);
   EXPECT_LT(found["horizon_s"], 18000.0);
   EXPECT_THAT(found["best"].get<std::string>(), StartsWith("meter")) << log;
-  EXPECT_THAT(log, AllOf(HasSubstr("too long for search.minutes = 0.5"),
+  EXPECT_THAT(log, AllOf(HasSubstr("too long for search.minutes = 1.5"),
                          HasSubstr("of 36000 s of an episode")));
   // A resumed run uses the same result.
   BackgroundProgram resumed(command("run", flags));

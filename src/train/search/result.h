@@ -34,9 +34,10 @@ struct TriedScript {
 /// Result of the search in one scenario.
 struct ScenarioSearch {
   std::string scenario;
-  double ocr_all = 0;    ///< mean without control
-  double delay_s = 0;    ///< mean without control
-  double saturated = 0;  ///< share of uncontrolled runs with saturated traffic (score.h)
+  double ocr_all = 0;  ///< mean without control
+  double delay_s = 0;  ///< mean without control
+  /// Share of uncontrolled runs with saturated traffic (score.h); whole runs if they fit.
+  double saturated = 0;
   /// Simulated time, from the start of an episode, that is compared, if whole episodes would take
   /// too long; 0: episodes are whole.
   double horizon_s = 0;

@@ -89,6 +89,8 @@ Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
   End end =
       look(places, each, [&] { return budget_.has_passed(kLookShare) && shows_horizon(places); });
   if (end == End::kStopRequested) return end;
+  const bool whole = end == End::kDone;
+  if (whole) note_saturation(places);
   const double horizon = budget_.is_timed() ? horizon_s(places) : 0.0;
   if (horizon > 0.0) shorten_episodes(horizon, places);
   if (horizon == 0.0 && end == End::kTimeIsOver) runs_.restart(0.0);
@@ -96,15 +98,12 @@ Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
     end = look(places, kMinSeeds, [&] { return budget_.has_passed(kShareOfTime); });
     if (end == End::kStopRequested) return end;
     for (const Place& place : places) warn_of_short_horizon(place);
+    if (!whole) note_saturation(places);
   }
   for (Place& place : places) {
     const auto& outcomes = place.none.outcomes;
     place.search.ocr_all = mean_of(outcomes, &scene::EpisodeScore::ocr_all);
     place.search.delay_s = mean_of(outcomes, &scene::EpisodeScore::delay_s);
-    const auto saturated = std::ranges::count_if(outcomes, [&](const EpisodeOutcome& outcome) {
-      return is_saturated(outcome.score, place.scripts.step_length_s);
-    });
-    place.search.saturated = static_cast<double>(saturated) / static_cast<double>(outcomes.size());
   }
   choose_objective(places);
   if (end == End::kTimeIsOver) {
@@ -118,19 +117,37 @@ Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
   return end;
 }
 
-/// Whether whole episodes take too long, and the runs of this rank have come as far as episodes may
-/// take. So the pace until there is measured; at first, simulations are slower or faster than
-/// later.
+/// Notes in how many of the latest uncontrolled runs the traffic was saturated.
+void Searcher::note_saturation(std::vector<Place>& places) {
+  for (Place& place : places) {
+    const auto& outcomes = place.none.outcomes;
+    const auto saturated = std::ranges::count_if(outcomes, [&](const EpisodeOutcome& outcome) {
+      return is_saturated(outcome.score, place.scripts.step_length_s);
+    });
+    place.search.saturated = static_cast<double>(saturated) / static_cast<double>(outcomes.size());
+  }
+}
+
+/// Whether too few whole episodes fit, and the runs of this rank have come as far as episodes may
+/// go, so that the pace until there is measured. Runs that will end soon go on, because whole runs
+/// show better whether the traffic is saturated.
 bool Searcher::shows_horizon(const std::vector<Place>& places) const {
   constexpr double kLatest = 0.35;  // share of the time
   const double left_s = budget_.left_s() / static_cast<double>(places.size());
   return std::ranges::any_of(places, [&](const Place& place) {
     const std::int64_t mark = horizon_of(place, left_s);
     if (mark == place.look.marks.count) return false;
-    return budget_.has_passed(kLatest) ||
-           std::ranges::all_of(place.look.watched, [&](const WatchedRun& run) {
-             return !run.course.started || std::ssize(run.course.reached_s) > mark;
-           });
+    if (budget_.has_passed(kLatest)) return true;
+    const double until_latest_s = budget_.left_s() - budget_.seconds_of(1.0 - kLatest);
+    double to_end_s = 0.0;
+    bool at_horizon = true;
+    for (const WatchedRun& run : place.look.watched) {
+      if (!run.course.started) continue;
+      at_horizon &= std::ssize(run.course.reached_s) > mark;
+      to_end_s =
+          std::max(to_end_s, seconds_of(run.course, place.look.marks.count) - run.course.elapsed_s);
+    }
+    return at_horizon && to_end_s > until_latest_s;
   });
 }
 

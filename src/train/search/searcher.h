@@ -61,6 +61,7 @@ class Searcher {
 
   End look_at_traffic(std::vector<Place>& places);
   End look(std::vector<Place>& places, std::int64_t seeds, const std::function<bool()>& gives_up);
+  static void note_saturation(std::vector<Place>& places);
   [[nodiscard]] bool shows_horizon(const std::vector<Place>& places) const;
   [[nodiscard]] std::int64_t horizon_of(const Place& place, double left_s) const;
   [[nodiscard]] double horizon_s(const std::vector<Place>& places) const;
