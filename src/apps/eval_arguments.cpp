@@ -66,9 +66,10 @@ config::Program eval_program(EvalArguments& arguments) {
                            "repeatable")
                 ->type_name("NAME")
                 ->allow_extra_args(false);
-            app.add_option("--corrections", arguments.corrections,
-                           "With --driver: writes files of scenes into this folder, in which SUMO's "
-                           "own driver corrects the others once a second, for further training")
+            app.add_option(
+                   "--corrections", arguments.corrections,
+                   "With --driver: writes files of scenes into this folder, in which SUMO's "
+                   "own driver corrects the others once a second, for further training")
                 ->type_name("FOLDER");
             app.add_option("--egos", arguments.egos,
                            "With --driver: vehicles that a driver drives at the same time")

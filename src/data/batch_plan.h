@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "augment.h"
-#include "traffic/data/block_cache.h"
 #include "frame_block.h"
+#include "traffic/data/block_cache.h"
 #include "traffic/data/dataset.h"
 #include "traffic/data/samples.h"
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "bad_blocks.h"
-#include "traffic/data/block_cache.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
+#include "traffic/data/block_cache.h"
 
 namespace traffic::data {
 namespace {

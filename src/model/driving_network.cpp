@@ -83,8 +83,8 @@ DrivingNetworkImpl::DrivingNetworkImpl(const DrivingShape& shape) : shape_(shape
     const std::int64_t cells = ((shape.rows / 8 + 1) / 2) * ((shape.columns / 8 + 1) / 2);
     image_ = register_module("image", torch::nn::Linear(width * cells, kImageWidth));
   }
-  status_ = register_module("status",
-                            Mlp(MlpShape{.inputs = shape.status, .hidden = {128}, .outputs = kStatusWidth}));
+  status_ = register_module(
+      "status", Mlp(MlpShape{.inputs = shape.status, .hidden = {128}, .outputs = kStatusWidth}));
   join_ = register_module(
       "join", torch::nn::Linear((shape.sees_image ? kImageWidth : 0) + kStatusWidth, hidden));
   if (shape.head == "diffusion") {

@@ -20,7 +20,9 @@ class DrivingTraining : public RunFolderTest {
   void SetUp() override {
     RunFolderTest::SetUp();
     scenes_ = (dir_ / "crossing.h5").string();
-    data::SceneWriter writer(scenes_, {.scenario = "crossing", .source = "test"});
+    data::SceneFileInfo info;
+    info.scenario = "crossing";
+    data::SceneWriter writer(scenes_, info);
     for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
       writer.add(driving::testing::crossing_scene(seed),
                  {.split = seed == 4 ? data::Split::kValidation : data::Split::kTrain});
@@ -64,7 +66,7 @@ TEST_F(DrivingTraining, KilledAndResumedItEndsWithTheSameBits) {
       const std::string size = "--set driving.head=" + head;
       ASSERT_EQ(run_program(command(ranks, "whole" + kind, size)).exit_code, 0);
       const std::string last = std::to_string(ranks - 1);
-      for (const std::string place : {last + ":2", "0:17"}) {
+      for (const std::string& place : {last + ":2", std::string("0:17")}) {
         const Outcome killed = run_program(
             command(ranks, "cut" + kind, size, "TRAFFIC_FAULT=train.step:" + place + ":kill"));
         ASSERT_NE(killed.exit_code, 0) << killed.output;

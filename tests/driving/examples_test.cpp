@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "crossing.h"
-#include "traffic/driving/observation.h"
 #include "driving/route_line.h"
 #include "traffic/driving/geometry.h"
+#include "traffic/driving/observation.h"
 
 namespace traffic::driving {
 namespace {

@@ -22,10 +22,10 @@ inline constexpr std::int64_t kPlanSize = 12;
 
 struct DrivingShape {
   std::int64_t channels = 8;
-  std::int64_t rows = 64;     ///< a multiple of 8
-  std::int64_t columns = 96;  ///< a multiple of 8
-  bool sees_image = true;     ///< false: the network ignores the image
-  std::int64_t status = 41;   ///< the first numbers of the status that the network sees
+  std::int64_t rows = 64;          ///< a multiple of 8
+  std::int64_t columns = 96;       ///< a multiple of 8
+  bool sees_image = true;          ///< false: the network ignores the image
+  std::int64_t status = 41;        ///< the first numbers of the status that the network sees
   std::int64_t width = 96;         ///< channels of the last convolution
   std::int64_t hidden_dim = 256;   ///< of the encoding and of the layers of the head
   std::string head = "diffusion";  ///< regression | diffusion | vocabulary

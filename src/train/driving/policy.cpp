@@ -23,8 +23,8 @@ comm::NamedTensors trained(const torch::nn::Module& network) {
 
 std::string structure_text(const Driving& settings) {
   return fmt::format("input {}, raster {}, status {}, head {}, width {}, hidden_dim {}, modes {}",
-                     settings.input, settings.raster, driving::kStatusSize, settings.head, settings.width,
-                     settings.hidden_dim, settings.modes);
+                     settings.input, settings.raster, driving::kStatusSize, settings.head,
+                     settings.width, settings.hidden_dim, settings.modes);
 }
 
 Policy::Policy(const Driving& settings, std::uint64_t seed, torch::Device device)

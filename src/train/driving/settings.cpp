@@ -19,8 +19,9 @@ std::vector<config::Row> driving_rows() {
                "plans.",
        .choices = {"regression", "diffusion", "vocabulary"}},
       {DRIVING_KEY(input),
-       .help = "What the network sees. all: the image from above and the whole status. status: only "
-               "the vehicle's own movement, without image, route, light and leader, as a baseline.",
+       .help =
+           "What the network sees. all: the image from above and the whole status. status: only "
+           "the vehicle's own movement, without image, route, light and leader, as a baseline.",
        .choices = {"all", "status"}},
       {DRIVING_KEY(raster),
        .help = "The image from above: small has 96 x 64 cells of 1 m and 8 channels, full 192 x "

@@ -20,7 +20,7 @@ struct Driving {
   std::int64_t modes = 20;
   std::int64_t diffusion_steps = 1;
   double ema_decay = 0.999;
-  std::vector<std::string> validation_files;
+  std::vector<std::string> validation_files{};
   std::int64_t validation_samples = 2000;
   double perturbed_share = 0.5;
   double perturb_aside_m = 0.7;

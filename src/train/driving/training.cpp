@@ -57,14 +57,14 @@ Scenes open_scenes(const config::Data& data, const Driving& settings,
     }
   }
   communicator.all_agree(scenes.train->fingerprint(), "the recorded scenes (data.files)");
-  spdlog::info("scenes: {} episodes, {} samples, {} of them corrections; validation on {} samples "
-               "of {}",
-               scenes.train->blocks().size(), scenes.train->num_samples(),
-               scenes.train->num_corrections(),
-               scenes.validation->num_samples(),
-               scenes.train->maps() == scenes.validation->maps()
-                   ? "maps that are trained on"
-                   : fmt::format("the maps {}", fmt::join(scenes.validation->maps(), ", ")));
+  spdlog::info(
+      "scenes: {} episodes, {} samples, {} of them corrections; validation on {} samples "
+      "of {}",
+      scenes.train->blocks().size(), scenes.train->num_samples(), scenes.train->num_corrections(),
+      scenes.validation->num_samples(),
+      scenes.train->maps() == scenes.validation->maps()
+          ? "maps that are trained on"
+          : fmt::format("the maps {}", fmt::join(scenes.validation->maps(), ", ")));
   return scenes;
 }
 

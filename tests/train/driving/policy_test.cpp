@@ -15,10 +15,11 @@
 #include "traffic/comm/gradient_reducer.h"
 #include "traffic/config/trainings.h"
 #include "traffic/config/write.h"
-#include "train/driving/policy_driver.h"
+#include "traffic/driving/observation.h"
 #include "traffic/train/trainings.h"
 #include "train/driving/open_loop.h"
 #include "train/driving/policy.h"
+#include "train/driving/policy_driver.h"
 #include "train/driving/scene_batches.h"
 #include "train/run/snapshot_parts.h"
 
@@ -34,7 +35,9 @@ std::string scene_file() {
         fs::temp_directory_path() / ("driving_policy_" + std::to_string(::getpid()));
     fs::create_directories(folder);
     const std::string file = (folder / "crossing.h5").string();
-    data::SceneWriter writer(file, {.scenario = "crossing", .source = "test"});
+    data::SceneFileInfo info;
+    info.scenario = "crossing";
+    data::SceneWriter writer(file, info);
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
       writer.add(driving::testing::crossing_scene(seed), {});
     }
@@ -160,9 +163,10 @@ TEST_P(DrivingPolicy, ACheckpointDrivesAsThePolicyThatItHolds) {
   const auto scenes =
       std::make_shared<SceneSet>(std::vector{scene_file()}, data::Split::kTrain, true);
   driving::Observer observer(driving::kSmallRaster);
-  DrivingBatch batch{.image = torch::empty({1, 8, 64, 96}, torch::kByte),
-                     .status = torch::empty({1, static_cast<std::int64_t>(driving::kStatusSize)}),
-                     .speed_mps = torch::full({1}, example.view.ego[0].speed_mps)};
+  DrivingBatch batch;
+  batch.image = torch::empty({1, 8, 64, 96}, torch::kByte);
+  batch.status = torch::empty({1, static_cast<std::int64_t>(driving::kStatusSize)});
+  batch.speed_mps = torch::full({1}, example.view.ego[0].speed_mps);
   observer.observe(tracks.map(), example.view, {},
                    {batch.image.data_ptr<std::uint8_t>(), driving::kSmallRaster.num_bytes()},
                    {batch.status.data_ptr<float>(), driving::kStatusSize});
