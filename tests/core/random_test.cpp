@@ -39,6 +39,9 @@ constexpr bool is_listed(RandomStream stream) {
     case kReplayStream:
     case kPastSelfStream:
     case kSelectionGameStream:
+    case kDrivingStream:
+    case kDrivingLoaderStream:
+    case kAnchorStream:
     case kRetryStream:
     case kConnectedStream:
     case kRandomControllerStream:
