@@ -166,7 +166,8 @@ TEST_F(DrivingTraining, APolicyLearnsInATownAndDrivesThereAndElsewhere) {
   record("drive_town_6", 70);
   const Outcome trained = run_program(command(
       2, "run",
-      "--preset normal --set run.device=cpu --set data.batch_size=32 --set 'data.files=[\"" +
+      "--set driving.width=96 --set driving.hidden_dim=256 --set data.batch_size=32 "
+      "--set 'data.files=[\"" +
           (dir_ / "drive_town_1/*.h5").string() + "\"]' --set 'driving.validation_files=[\"" +
           (dir_ / "drive_town_6/*.h5").string() +
           "\"]' --set train.max_steps=250 --set driving.validation_samples=600 "

@@ -18,6 +18,7 @@
 #include "traffic/config/load.h"
 #include "traffic/config/write.h"
 #include "traffic/core/error.h"
+#include "train/driving/settings.h"
 #include "train/offpolicy/settings.h"
 #include "train/snakes/settings.h"
 
@@ -71,8 +72,9 @@ constexpr std::size_t kFields =
     count_members<Checkpoint>() + count_members<Log>() + count_members<Profile>();
 
 /// Keys of sections that a training adds.
-constexpr std::size_t kOwnFields =
-    count_members<train::offpolicy::OffPolicy>() + count_members<train::snakes::Snakes>();
+constexpr std::size_t kOwnFields = count_members<train::offpolicy::OffPolicy>() +
+                                   count_members<train::snakes::Snakes>() +
+                                   count_members<train::driving_policy::Driving>();
 
 TEST(Schema, HasARowForEveryFieldOfTheStructs) { EXPECT_EQ(schema().size(), kFields + kOwnFields); }
 
@@ -86,7 +88,7 @@ TEST(Schema, NoTwoRowsShareAKeyOrAField) {
         std::visit([](auto* at) { return static_cast<const void*>(at); }, row.field(config));
     EXPECT_TRUE(fields.insert(field).second) << row.key;
     const std::string_view section = row.section();
-    const std::set<std::string_view> own{"offpolicy", "game"};
+    const std::set<std::string_view> own{"offpolicy", "game", "driving"};
     if (own.contains(section)) continue;
     EXPECT_GE(field, static_cast<const void*>(&config));
     EXPECT_LT(field, static_cast<const void*>(&config + 1));

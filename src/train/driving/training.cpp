@@ -270,6 +270,9 @@ void DrivingTraining::save_to(checkpoint::Snapshot& snapshot) const {
   snapshot.put_int("train/epoch", epoch_);
   snapshot.put_int("train/epoch_running", epoch_running_ ? 1 : 0);
   snapshot.put_real("train/best_l2_m", best_l2_m_);
+  snapshot.put_real("train/loss_sum", loss_);
+  snapshot.put_real("train/grad_norm_sum", grad_norm_);
+  snapshot.put_int("train/summed_steps", steps_);
   if (epoch_running_) {
     snapshot.put_tensor("sampler/state", torch::tensor(loader_->state().encode()));
   }
@@ -279,6 +282,9 @@ void DrivingTraining::restore_from(const checkpoint::Snapshot& snapshot) {
   trainer_.restore_from(snapshot);
   epoch_ = snapshot.integer("train/epoch");
   best_l2_m_ = snapshot.real("train/best_l2_m");
+  loss_ = snapshot.real("train/loss_sum");
+  grad_norm_ = snapshot.real("train/grad_norm_sum");
+  steps_ = snapshot.integer("train/summed_steps");
   epoch_running_ = snapshot.integer("train/epoch_running") != 0;
   if (!epoch_running_) return;
   const torch::Tensor state = snapshot.tensor("sampler/state");
