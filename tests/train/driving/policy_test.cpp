@@ -21,6 +21,7 @@
 #include "train/driving/policy.h"
 #include "train/driving/policy_driver.h"
 #include "train/driving/scene_batches.h"
+#include "train/optim/adam.h"
 #include "train/run/snapshot_parts.h"
 
 namespace traffic::train::driving_policy {
@@ -122,18 +123,16 @@ TEST_P(DrivingPolicy, AFewStepsOnOneBatchLowerItsLoss) {
   const Driving settings = small(GetParam());
   const std::unique_ptr<Policy> policy = make_policy(settings);
   const DrivingBatch batch = joined(batches(settings, 16, 0, 1));
+  const auto comm = comm::make_communicator(traffic::testing::mpi_session(), torch::kCPU, {});
+  comm::GradientArena gradients(policy->parameters(), *comm);
+  Adam adam(policy->parameters().flat(), {});
   torch::Tensor first, last;
   for (int step = 0; step < 60; ++step) {
-    for (auto& parameter : policy->network()->parameters()) {
-      parameter.mutable_grad() = torch::Tensor();
-    }
+    gradients.zero();
     last = policy->loss(batch);
     if (step == 0) first = last.detach().clone();
     last.backward();
-    const torch::NoGradGuard no_grad;
-    for (auto& parameter : policy->network()->parameters()) {
-      if (parameter.grad().defined()) parameter.sub_(parameter.grad(), 0.02);
-    }
+    adam.step(gradients.flat(), 0.01, 1.0);
   }
   EXPECT_LT(last.item<double>(), 0.8 * first.item<double>());
 }
