@@ -86,6 +86,8 @@ const std::vector<Treatment> kTreatments{
     {"traffic_train --help-config", ""},
     {"traffic_eval .*--against |^\\./snakes .*checkpoint:", nullptr,
      "snakes_training_test.cpp does it with a player that it trains"},
+    {"traffic_eval --driver .*checkpoint:", nullptr,
+     "driving_training_test.cpp does it with a policy that it trains"},
     {"traffic_(train|eval|doctor) ", " --print-config"},
     {"^\\.deps/sumo/sumo/bin/sumo .* --end ", " --no-step-log"},
     {"^\\.deps/sumo/sumo/bin/sumo ", " --end 100 --no-step-log"},

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class DrivingTraining : public RunFolderTest {
  protected:
@@ -153,7 +154,7 @@ TEST_F(DrivingTraining, DriversThatDoNotFitAreRefused) {
   EXPECT_THAT(nowhere.output, HasSubstr("lane"));
 }
 
-/// The whole way of the guide, smaller: record a town, train, drive.
+/// The whole way of the guide, smaller: record a town, train, drive, and learn from corrections.
 TEST_F(DrivingTraining, APolicyLearnsInATownAndDrivesThereAndElsewhere) {
   const auto record = [this](const std::string& town, int seconds) {
     const Outcome outcome =
@@ -164,27 +165,37 @@ TEST_F(DrivingTraining, APolicyLearnsInATownAndDrivesThereAndElsewhere) {
   };
   record("drive_town_1", 100);
   record("drive_town_6", 70);
+  const std::string settings =
+      "--set driving.width=96 --set driving.hidden_dim=256 --set data.batch_size=32 --set "
+      "driving.validation_samples=600 --set checkpoint.save_interval_steps=0 --set "
+      "'driving.validation_files=[\"" +
+      (dir_ / "drive_town_6/*.h5").string() + "\"]' ";
+  const std::string recorded = '"' + (dir_ / "drive_town_1/*.h5").string() + '"';
   const Outcome trained = run_program(command(
-      2, "run",
-      "--set driving.width=96 --set driving.hidden_dim=256 --set data.batch_size=32 "
-      "--set 'data.files=[\"" +
-          (dir_ / "drive_town_1/*.h5").string() + "\"]' --set 'driving.validation_files=[\"" +
-          (dir_ / "drive_town_6/*.h5").string() +
-          "\"]' --set train.max_steps=250 --set driving.validation_samples=600 "
-          "--set checkpoint.save_interval_steps=0"));
+      2, "run", settings + "--set train.max_steps=250 --set 'data.files=[" + recorded + "]'"));
   ASSERT_EQ(trained.exit_code, 0) << trained.output;
   EXPECT_THAT(trained.output, HasSubstr("constant turn rate and acceleration"));
   const auto result = summary("run")["result"];
   EXPECT_LT(result["l2_3s_m"], 3.5) << "constant velocity has more than 4 m";
   const Outcome driven = run_program(
       TRAFFIC_BIN_DIR "/traffic_eval --driver constant_velocity --driver checkpoint:" +
-      best("run") + " --scenario drive_town_6 --seeds 3 --egos 8 --drive-for 20 --json");
+      best("run") +
+      " --scenario drive_town_6 --seeds 3 --egos 8 --drive-for 20 --json --corrections " +
+      (dir_ / "corrections").string());
   ASSERT_EQ(driven.exit_code, 0) << driven.output;
   const auto json =
       nlohmann::json::parse(driven.output.substr(driven.output.find('{')), nullptr, false);
   ASSERT_EQ(json["drivers"].size(), 3U);
   EXPECT_GT(json["drivers"][2]["score"], json["drivers"][1]["score"])
       << "a policy of half a minute drives better than straight ahead";
+  const Outcome corrected =
+      run_program(command(1, "corrected",
+                          settings + "--set train.max_steps=5 --set run.init_from=" + best("run") +
+                              " --set 'data.files=[" + recorded + ", \"" +
+                              (dir_ / "corrections/*.h5").string() + "\"]'"));
+  ASSERT_EQ(corrected.exit_code, 0) << corrected.output;
+  EXPECT_THAT(corrected.output, HasSubstr(" of them corrections"));
+  EXPECT_THAT(corrected.output, Not(HasSubstr(" 0 of them corrections")));
 }
 
 }  // namespace
