@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "traffic/data/block_cache.h"
 #include "traffic/core/error.h"
+#include "traffic/data/block_cache.h"
 #include "traffic/data/loader.h"
 
 namespace traffic::data {

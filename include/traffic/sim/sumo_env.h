@@ -86,8 +86,8 @@ class SumoEnv {
   /// @param extra_args further arguments of SUMO for this episode
   void reset(std::uint64_t seed, const std::vector<std::string>& extra_args = {});
   /// Begins a new episode with saved traffic. Its random numbers are those of
-  /// the seed, unless the options have SUMO save its own (--save-state.rng). Then they also depend on
-  /// the simulations that this process has run before, because SUMO counts draws from its start.
+  /// the seed, unless the options have SUMO save its own (--save-state.rng). Then they also depend
+  /// on the simulations that this process has run before, because SUMO counts draws from its start.
   ///
   /// Vehicles, routes, positions and lights are as they were saved. Features
   /// over past time (passages of the last 30 s, accelerations) are right once
