@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,15 @@ struct Routes {
   std::vector<std::vector<int>> kinds;    ///< distinct routes, each a list of edges
   std::vector<std::uint32_t> of_vehicle;  ///< index into kinds
 };
+
+/// The lane on which a vehicle stands, as an index; nothing if the network does not have the lane
+/// or the recording does not have the position on it.
+std::optional<int> lane_of(const RecordedFrame& frame, const RecordedVehicle& vehicle,
+                           const scene::Road& road);
+/// As lane_of(); reports a vehicle without a lane.
+std::optional<int> lane_or_problem(const RecordedFrame& frame, const RecordedVehicle& vehicle,
+                                   const scene::Road& road, const std::string& file,
+                                   InputProblems& problems);
 
 /// Reads a recording and notes which edges each vehicle drives on. A vehicle that is still on the
 /// road at the end of its stretch gets the most frequent continuation of its route.

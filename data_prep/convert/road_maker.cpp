@@ -80,28 +80,19 @@ class RoadMaker final : public FrameMaker {
 
   void place(const RecordedFrame& frame, const RecordedVehicle& from) {
     const std::string_view name = frame.view(from.name);
-    const std::string_view lane_id = frame.view(from.lane);
-    const auto lane = road_->lane_index.find(std::string(lane_id));
-    if (lane == road_->lane_index.end() || std::isnan(from.lane_pos_m)) {
-      problems_.report(
-          file_, from.line,
-          lane == road_->lane_index.end()
-              ? fmt::format("vehicle '{}' is on lane '{}', which the --network does not have", name,
-                            lane_id)
-              : fmt::format("vehicle '{}' has no pos on its lane '{}'", name, lane_id));
-      return;
-    }
+    const std::optional<int> lane = lane_or_problem(frame, from, *road_, file_, problems_);
+    if (!lane) return;
     auto* entry = tracker_.see(name);
     TRAFFIC_CHECK(entry != nullptr, "vehicle '{}' is twice in a frame", name);
     scene::Vehicle* vehicle = entry->fresh ? nullptr : state_.find(entry->id);
     if (vehicle != nullptr &&
-        vehicle->plan->find(route_edge(*road_, lane->second), vehicle->route_index) < 0) {
+        vehicle->plan->find(route_edge(*road_, *lane), vehicle->route_index) < 0) {
       state_.remove(entry->id);  // the vehicle jumped, so it is another one from here on
       tracker_.renew(*entry);
       vehicle = nullptr;
     }
     if (vehicle == nullptr) vehicle = depart(frame, from, entry->id);
-    vehicle->lane = lane->second;
+    vehicle->lane = *lane;
     vehicle->lane_pos_m = from.lane_pos_m;
     vehicle->speed_mps = from.speed_mps;
     if (!std::isnan(from.accel_mps2)) given_.emplace_back(entry->id, from.accel_mps2);
@@ -112,8 +103,7 @@ class RoadMaker final : public FrameMaker {
     if (id >= routes_.of_vehicle.size()) {
       throw DataError(
           "{}:{}: vehicle '{}' was missing when the file was read for the routes; convert a file "
-          "that "
-          "does not change meanwhile",
+          "that does not change meanwhile",
           file_, from.line, frame.view(from.name));
     }
     scene::Vehicle vehicle;

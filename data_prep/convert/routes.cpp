@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -53,11 +56,9 @@ class RouteSurvey final : public Visitor {
   void visit(const RecordedFrame& frame, double) override {
     tracker_.begin_frame();
     for (const RecordedVehicle& v : frame.vehicles) {
-      const auto lane = road_.lane_index.find(std::string(frame.view(v.lane)));
-      if (lane == road_.lane_index.end() || std::isnan(v.lane_pos_m)) continue;
-      if (auto* entry = tracker_.see(frame.view(v.name))) {
-        drive(*entry, route_edge(road_, lane->second));
-      }
+      const std::optional<int> lane = lane_of(frame, v, road_);
+      if (!lane) continue;
+      if (auto* entry = tracker_.see(frame.view(v.name))) drive(*entry, route_edge(road_, *lane));
     }
     tracker_.end_frame([&](auto& entry) { note(entry, true); });
     progress_(frame.vehicles.size());
@@ -139,6 +140,29 @@ class RouteSurvey final : public Visitor {
 int route_edge(const scene::Road& road, int lane) {
   const scene::Lane& on = road.lanes[static_cast<std::size_t>(lane)];
   return on.exit_lane >= 0 ? road.lanes[static_cast<std::size_t>(on.exit_lane)].edge : on.edge;
+}
+
+std::optional<int> lane_of(const RecordedFrame& frame, const RecordedVehicle& vehicle,
+                           const scene::Road& road) {
+  const auto lane = road.lane_index.find(std::string(frame.view(vehicle.lane)));
+  if (lane == road.lane_index.end() || std::isnan(vehicle.lane_pos_m)) return std::nullopt;
+  return lane->second;
+}
+
+std::optional<int> lane_or_problem(const RecordedFrame& frame, const RecordedVehicle& vehicle,
+                                   const scene::Road& road, const std::string& file,
+                                   InputProblems& problems) {
+  const std::optional<int> lane = lane_of(frame, vehicle, road);
+  if (lane) return lane;
+  const std::string_view name = frame.view(vehicle.name);
+  const std::string lane_id(frame.view(vehicle.lane));
+  problems.report(
+      file, vehicle.line,
+      road.lane_index.contains(lane_id)
+          ? fmt::format("vehicle '{}' has no pos on its lane '{}'", name, lane_id)
+          : fmt::format("vehicle '{}' is on lane '{}', which the --network does not have", name,
+                        lane_id));
+  return std::nullopt;
 }
 
 Routes survey_routes(Recording& recording, const std::string& file, const scene::Road& road,

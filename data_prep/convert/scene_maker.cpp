@@ -89,21 +89,11 @@ void SceneMaker::visit(const RecordedFrame& frame, double time_s) {
 
 void SceneMaker::take(const RecordedFrame& frame, const RecordedVehicle& from) {
   const std::string_view name = frame.view(from.name);
-  const std::string_view lane_id = frame.view(from.lane);
-  const auto lane = road_->lane_index.find(std::string(lane_id));
-  // These are the vehicles that survey_routes() passes over, too.
-  if (lane == road_->lane_index.end() || std::isnan(from.lane_pos_m)) {
-    problems_.report(
-        file_, from.line,
-        lane == road_->lane_index.end()
-            ? fmt::format("vehicle '{}' is on lane '{}', which the --network does not have", name,
-                          lane_id)
-            : fmt::format("vehicle '{}' has no pos on its lane '{}'", name, lane_id));
-    return;
-  }
+  const std::optional<int> lane = lane_or_problem(frame, from, *road_, file_, problems_);
+  if (!lane) return;
   Entry* entry = tracker_.see(name);
   TRAFFIC_CHECK(entry != nullptr, "vehicle '{}' is twice in a frame", name);
-  follow_route(frame, from, lane->second, *entry);
+  follow_route(frame, from, *lane, *entry);
   State& state = entry->state;
   if (entry->fresh) {
     state.type = frame.view(from.type);
@@ -113,7 +103,7 @@ void SceneMaker::take(const RecordedFrame& frame, const RecordedVehicle& from) {
     state.before = {};
     vehicle_of_.erase(entry->id);
   }
-  if (!read_sample(frame, from, lane->second, state.length_m, state.now)) state.now = {};
+  if (!read_sample(frame, from, *lane, state.length_m, state.now)) state.now = {};
   present_.push_back(entry);
 }
 

@@ -8,7 +8,6 @@
 #include <span>
 
 #include "traffic/driving/geometry.h"
-#include "traffic/driving/observation.h"
 #include "traffic/report/table.h"
 
 namespace traffic::train::driving_policy {
@@ -132,12 +131,7 @@ class Evaluation {
 Chunk Evaluation::make_chunk(std::span<const std::int64_t> samples) {
   const driving::RasterSpec& raster = raster_of(policy_.settings());
   const auto count = static_cast<std::int64_t>(samples.size());
-  constexpr auto kStatus = static_cast<std::int64_t>(driving::kStatusSize);
-  Chunk chunk;
-  chunk.batch.image =
-      torch::empty({count, raster.channels, raster.rows, raster.columns}, torch::kByte);
-  chunk.batch.status = torch::empty({count, kStatus});
-  chunk.batch.speed_mps = torch::empty({count});
+  Chunk chunk{.batch = observed_batch(raster, count), .samples = {}};
   chunk.samples.resize(samples.size());
   driving::Observer observer(raster);
   driving::Example example;
@@ -150,14 +144,8 @@ Chunk Evaluation::make_chunk(std::span<const std::int64_t> samples) {
     const driving::ExamplePlace place = tracks_->places()[static_cast<std::size_t>(
         sample - scenes_.blocks()[static_cast<std::size_t>(block)].first_sample)];
     driving::make_example(*tracks_, place, {}, example);
-    observer.observe(
-        tracks_->map(), example.view, seen,
-        {chunk.batch.image.mutable_data_ptr<std::uint8_t>() +
-             i * static_cast<std::int64_t>(raster.num_bytes()),
-         raster.num_bytes()},
-        {chunk.batch.status.mutable_data_ptr<float>() + i * kStatus, driving::kStatusSize});
+    observe(observer, tracks_->map(), example.view, seen, i, chunk.batch);
     const auto& ego = example.view.ego;
-    chunk.batch.speed_mps.mutable_data_ptr<float>()[i] = ego[0].speed_mps;
     Chunk::Sample& out = chunk.samples[static_cast<std::size_t>(i)];
     out.ego = ego[0];
     out.recorded = example.target;
@@ -210,20 +198,13 @@ void Evaluation::measure(const Chunk& chunk, std::int64_t i, Predictor predictor
 void Evaluation::add(std::span<const std::int64_t> samples) {
   const Chunk chunk = make_chunk(samples);
   const model::DrivingPlans planned = policy_.plans(chunk.batch.to(policy_.device()), kModes);
-  const torch::Tensor plans = planned.plans.cpu().contiguous();
-  const std::int64_t modes = plans.size(1);
-  for (std::int64_t i = 0; i < plans.size(0); ++i) {
-    std::vector<Plan> of_policy(static_cast<std::size_t>(modes));
-    const float* value = plans.const_data_ptr<float>() + i * modes * model::kPlanSize;
-    for (Plan& plan : of_policy) {
-      for (driving::Point& point : plan.points) {
-        point.x_m = *value++;
-        point.y_m = *value++;
-      }
-    }
-    const Chunk::Sample& sample = chunk.samples[static_cast<std::size_t>(i)];
+  const std::vector<Plan> plans = plans_in(planned.plans.cpu());
+  const auto modes = static_cast<std::size_t>(planned.plans.size(1));
+  for (std::size_t at = 0; at < samples.size(); ++at) {
+    const auto i = static_cast<std::int64_t>(at);
+    const Chunk::Sample& sample = chunk.samples[at];
     const Plan straight = turned_plan(sample.ego.speed_mps, 0.0, 0.0);
-    measure(chunk, i, kPolicy, of_policy);
+    measure(chunk, i, kPolicy, std::span(plans).subspan(at * modes, modes));
     measure(chunk, i, kVelocity, {&straight, 1});
     measure(chunk, i, kTurn, {&sample.turned, 1});
     measure(chunk, i, kRecorded, {&sample.recorded, 1});

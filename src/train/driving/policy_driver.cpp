@@ -1,6 +1,5 @@
 #include "driving/policy_driver.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -10,7 +9,6 @@
 #include "run/snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/error.h"
-#include "traffic/driving/observation.h"
 
 namespace traffic::train {
 namespace driving_policy {
@@ -45,33 +43,14 @@ const driving::MapIndex& PolicyDriver::index_of(const driving::RoadMap& map) {
 
 std::vector<driving::Plan> PolicyDriver::plan(std::span<const driving::View> views) {
   if (views.empty()) return {};
-  const driving::RasterSpec& raster = observer_.spec();
   const auto count = static_cast<std::int64_t>(views.size());
-  constexpr auto kStatus = static_cast<std::int64_t>(driving::kStatusSize);
-  DrivingBatch batch;
-  batch.image = torch::empty({count, raster.channels, raster.rows, raster.columns}, torch::kByte);
-  batch.status = torch::empty({count, kStatus});
-  batch.speed_mps = torch::empty({count});
+  DrivingBatch batch = observed_batch(observer_.spec(), count);
   const driving::ObserveOptions seen{.history = policy_.settings().history_dropout < 1.0};
   for (std::int64_t i = 0; i < count; ++i) {
     const driving::View& view = views[static_cast<std::size_t>(i)];
-    observer_.observe(index_of(*view.map), view, seen,
-                      {batch.image.mutable_data_ptr<std::uint8_t>() +
-                           i * static_cast<std::int64_t>(raster.num_bytes()),
-                       raster.num_bytes()},
-                      {batch.status.mutable_data_ptr<float>() + i * kStatus, driving::kStatusSize});
-    batch.speed_mps.mutable_data_ptr<float>()[i] = view.ego[0].speed_mps;
+    observe(observer_, index_of(*view.map), view, seen, i, batch);
   }
-  const torch::Tensor planned = policy_.plans(batch, 1).plans.contiguous();
-  std::vector<driving::Plan> plans(views.size());
-  const float* value = planned.const_data_ptr<float>();
-  for (driving::Plan& plan : plans) {
-    for (driving::Point& point : plan.points) {
-      point.x_m = *value++;
-      point.y_m = *value++;
-    }
-  }
-  return plans;
+  return plans_in(policy_.plans(batch, 1).plans);
 }
 
 }  // namespace

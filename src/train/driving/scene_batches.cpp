@@ -12,7 +12,6 @@
 #include "traffic/core/random_streams.h"
 #include "traffic/data/block_cache.h"
 #include "traffic/data/reader.h"
-#include "traffic/driving/observation.h"
 
 namespace traffic::train::driving_policy {
 namespace {
@@ -72,16 +71,12 @@ DrivingBatch SceneBatches::build(std::span<const data::Draw> draws, std::int64_t
                                  data::BlockCache& blocks) const {
   const driving::RasterSpec& raster = raster_of(settings_);
   const auto count = static_cast<std::int64_t>(draws.size());
-  constexpr auto kStatus = static_cast<std::int64_t>(driving::kStatusSize);
   const bool diffuses = settings_.head == "diffusion";
-  DrivingBatch batch{
-      .image = torch::empty({count, raster.channels, raster.rows, raster.columns}, torch::kByte),
-      .status = torch::empty({count, kStatus}),
-      .speed_mps = torch::empty({count}),
-      .plan = torch::empty({count, model::kPlanSize}),
-      .weight = torch::empty({count}),
-      .noise = torch::empty({count, diffuses ? settings_.modes : 0, model::kPlanSize}),
-      .noise_level = torch::empty({count})};
+  DrivingBatch batch = observed_batch(raster, count);
+  batch.plan = torch::empty({count, model::kPlanSize});
+  batch.weight = torch::empty({count});
+  batch.noise = torch::empty({count, diffuses ? settings_.modes : 0, model::kPlanSize});
+  batch.noise_level = torch::empty({count});
   thread_local driving::Example example;
   driving::Observer observer(raster);
   for (std::int64_t i = 0; i < count; ++i) {
@@ -94,12 +89,7 @@ DrivingBatch SceneBatches::build(std::span<const data::Draw> draws, std::int64_t
                                         static_cast<std::uint64_t>(draw.sample)}));
     const Changes changes = draw_changes(rng);
     driving::make_example(*tracks, tracks->places()[place], changes.perturbation, example);
-    observer.observe(tracks->map(), example.view, changes.observe,
-                     {batch.image.mutable_data_ptr<std::uint8_t>() +
-                          i * static_cast<std::int64_t>(raster.num_bytes()),
-                      raster.num_bytes()},
-                     {batch.status.mutable_data_ptr<float>() + i * kStatus, driving::kStatusSize});
-    batch.speed_mps.mutable_data_ptr<float>()[i] = example.view.ego[0].speed_mps;
+    observe(observer, tracks->map(), example.view, changes.observe, i, batch);
     batch.weight.mutable_data_ptr<float>()[i] = draw.weight;
     float* plan = batch.plan.mutable_data_ptr<float>() + i * model::kPlanSize;
     for (const driving::Point& point : example.target.points) {
@@ -116,6 +106,38 @@ DrivingBatch SceneBatches::build(std::span<const data::Draw> draws, std::int64_t
 }
 
 }  // namespace
+
+DrivingBatch observed_batch(const driving::RasterSpec& raster, std::int64_t count) {
+  DrivingBatch batch;
+  batch.image = torch::empty({count, raster.channels, raster.rows, raster.columns}, torch::kByte);
+  batch.status = torch::empty({count, static_cast<std::int64_t>(driving::kStatusSize)});
+  batch.speed_mps = torch::empty({count});
+  return batch;
+}
+
+void observe(driving::Observer& observer, const driving::MapIndex& map, const driving::View& view,
+             const driving::ObserveOptions& options, std::int64_t i, DrivingBatch& batch) {
+  const std::size_t image_bytes = observer.spec().num_bytes();
+  observer.observe(
+      map, view, options,
+      {batch.image.mutable_data_ptr<std::uint8_t>() + i * static_cast<std::int64_t>(image_bytes),
+       image_bytes},
+      {batch.status.mutable_data_ptr<float>() + i * batch.status.size(1), driving::kStatusSize});
+  batch.speed_mps.mutable_data_ptr<float>()[i] = view.ego[0].speed_mps;
+}
+
+std::vector<driving::Plan> plans_in(const torch::Tensor& plans) {
+  const torch::Tensor whole = plans.contiguous();
+  std::vector<driving::Plan> found(static_cast<std::size_t>(whole.numel() / model::kPlanSize));
+  const float* value = whole.const_data_ptr<float>();
+  for (driving::Plan& plan : found) {
+    for (driving::Point& point : plan.points) {
+      point.x_m = *value++;
+      point.y_m = *value++;
+    }
+  }
+  return found;
+}
 
 std::int64_t DrivingBatch::num_bytes() const {
   std::int64_t bytes = 0;

@@ -14,6 +14,7 @@
 #include "traffic/data/loader.h"
 #include "traffic/data/scene_file.h"
 #include "traffic/driving/examples.h"
+#include "traffic/driving/observation.h"
 
 namespace traffic::train::driving_policy {
 
@@ -35,6 +36,14 @@ struct DrivingBatch {
   /// Samples begin .. end - 1.
   [[nodiscard]] DrivingBatch slice(std::int64_t begin, std::int64_t end) const;
 };
+
+/// A batch with room for what `count` vehicles see; the other tensors are undefined.
+DrivingBatch observed_batch(const driving::RasterSpec& raster, std::int64_t count);
+/// Writes what a vehicle sees as sample i of a batch: image, status and speed.
+void observe(driving::Observer& observer, const driving::MapIndex& map, const driving::View& view,
+             const driving::ObserveOptions& options, std::int64_t i, DrivingBatch& batch);
+/// @param plans [N, 12] or more dimensions, float32 on the CPU
+std::vector<driving::Plan> plans_in(const torch::Tensor& plans);
 
 /// The episodes of a split of files of scenes.
 class SceneSet final : public data::SampleIndex {

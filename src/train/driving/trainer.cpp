@@ -22,16 +22,6 @@ namespace {
 /// Exponent with which the decay of the mean weights rises (k-diffusion, Diffusion Policy).
 constexpr double kEmaPower = 0.75;
 
-LrSchedule make_schedule(const config::Train& train, int num_ranks, std::int64_t total_steps) {
-  const double factor = learning_rate_factor(train.lr_scaling, num_ranks);
-  const double warmup_share = std::min(
-      0.5, train.warmup_epochs / static_cast<double>(std::max<std::int64_t>(1, train.epochs)));
-  return {.peak = factor * train.learning_rate,
-          .floor = factor * train.min_learning_rate,
-          .warmup_steps = std::llround(warmup_share * static_cast<double>(total_steps)),
-          .total_steps = total_steps};
-}
-
 comm::NamedTensors mean_tensors(const comm::ParameterArena& parameters, const torch::Tensor& mean) {
   comm::NamedTensors all;
   for (const comm::ArenaEntry& entry : parameters.entries()) {
@@ -60,7 +50,7 @@ Trainer::Trainer(const config::Config& config, Policy& policy, comm::Communicato
       adam_(policy.parameters().flat(), {.beta1 = config.train.adam_beta1,
                                          .beta2 = config.train.adam_beta2,
                                          .eps = config.train.adam_eps}),
-      schedule_(make_schedule(config.train, communicator.size(), total_steps)),
+      schedule_(schedule_of(config.train, communicator.size(), total_steps)),
       mean_weights_(policy.parameters().flat().clone()) {
   policy.network()->set_compute_type(compute_type(config.train.precision));
 }
@@ -134,10 +124,7 @@ void Trainer::run_part(DrivingLoader& batches) {
   } catch (const Error& error) {
     if (!failure_) failure_ = error;
   } catch (const c10::OutOfMemoryError& error) {
-    if (!failure_) {
-      failure_ = ResourceError("out of GPU memory: {}; {}", error.what_without_backtrace(),
-                               advise_after_out_of_memory());
-    }
+    if (!failure_) failure_ = out_of_gpu_memory(error.what_without_backtrace());
   }
 }
 

@@ -35,6 +35,11 @@ std::string_view advise_after_out_of_memory() {
          "train.gradient_checkpointing = true, or use --preset vram";
 }
 
+ResourceError out_of_gpu_memory(std::string_view message) {
+  return ResourceError("out of GPU memory: {}; {}", message.substr(0, message.find('\n')),
+                       advise_after_out_of_memory());
+}
+
 MemoryActions MemoryWatch::look(const GpuMemory& memory) {
   constexpr double kAllocatedShare = 5.0 / 6.0;
   constexpr double kReservedShare = 7.0 / 8.0;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "traffic/core/error.h"
+
 namespace traffic::train {
 
 inline constexpr double kBytesPerGiB = 1024.0 * 1024.0 * 1024.0;
@@ -35,6 +37,9 @@ double allowed_share(double memory_fraction, double target_vram_gb, std::int64_t
 std::string_view advise_batch(double used_share);
 /// Advice after a failed allocation.
 std::string_view advise_after_out_of_memory();
+/// The error for a failed GPU allocation, which can be thrown on all ranks.
+/// @param message of torch; its first line is used
+ResourceError out_of_gpu_memory(std::string_view message);
 
 /// Result of a check of the memory.
 struct MemoryActions {

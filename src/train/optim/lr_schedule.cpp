@@ -33,6 +33,16 @@ LrSchedule schedule_of(const config::Ppo& ppo, std::int64_t iterations,
           .first_step = first_iteration};
 }
 
+LrSchedule schedule_of(const config::Train& train, int num_ranks, std::int64_t total_steps) {
+  const double factor = learning_rate_factor(train.lr_scaling, num_ranks);
+  const double warmup_share = std::min(
+      0.5, train.warmup_epochs / static_cast<double>(std::max<std::int64_t>(1, train.epochs)));
+  return {.peak = factor * train.learning_rate,
+          .floor = factor * train.min_learning_rate,
+          .warmup_steps = std::llround(warmup_share * static_cast<double>(total_steps)),
+          .total_steps = total_steps};
+}
+
 double learning_rate_factor(std::string_view scaling, int num_ranks) {
   if (scaling == "linear") return num_ranks;
   if (scaling == "sqrt") return std::sqrt(num_ranks);

@@ -33,6 +33,10 @@ struct LrSchedule {
 LrSchedule schedule_of(const config::Ppo& ppo, std::int64_t iterations,
                        std::int64_t first_iteration = 0);
 
+/// The learning rate over the steps of a training from recorded data, as [train] describes it. The
+/// warm-up takes at most half of a training, even of a very short one.
+LrSchedule schedule_of(const config::Train& train, int num_ranks, std::int64_t total_steps);
+
 /// Factor on the learning rate of one rank, for a batch that grows with the number of ranks.
 /// @param scaling none, linear or sqrt
 /// Source of linear: Goyal et al. 2017, arXiv:1706.02677.

@@ -20,28 +20,10 @@
 namespace traffic::train {
 namespace {
 
-LrSchedule make_schedule(const config::Train& train, int num_ranks, std::int64_t total_steps) {
-  const double factor = learning_rate_factor(train.lr_scaling, num_ranks);
-  // Warm-up takes at most half of a training, even of a very short one.
-  const double warmup_share = std::min(
-      0.5, train.warmup_epochs / static_cast<double>(std::max<std::int64_t>(1, train.epochs)));
-  return {.peak = factor * train.learning_rate,
-          .floor = factor * train.min_learning_rate,
-          .warmup_steps = std::llround(warmup_share * static_cast<double>(total_steps)),
-          .total_steps = total_steps};
-}
-
 /// Stream that reduces buckets of gradients during backward; null: they are reduced after it.
 std::unique_ptr<comm::SideStream> make_overlap(const std::string& wish, at::Device device) {
   const bool on = wish == "on" || (wish == "auto" && device.is_cuda());
   return on ? comm::make_side_stream(device) : nullptr;
-}
-
-/// Converts a failed GPU allocation into an error that can be thrown on all ranks.
-ResourceError out_of_gpu_memory(const c10::OutOfMemoryError& error) {
-  const std::string what = error.what_without_backtrace();
-  return ResourceError("out of GPU memory: {}; {}", what.substr(0, what.find('\n')),
-                       advise_after_out_of_memory());
 }
 
 }  // namespace
@@ -93,7 +75,7 @@ WorldModelTrainer::WorldModelTrainer(const config::Config& config, WorldModelNet
                                  .beta2 = config.train.adam_beta2,
                                  .eps = config.train.adam_eps,
                                  .weight_decay = config.train.weight_decay}),
-      schedule_(make_schedule(config.train, communicator.size(), total_steps)) {}
+      schedule_(schedule_of(config.train, communicator.size(), total_steps)) {}
 
 StepResult WorldModelTrainer::step(BatchFeeder& batches) {
   TRAFFIC_CHECK(batches.steps_left() >= accumulation_steps_,
@@ -146,7 +128,7 @@ void WorldModelTrainer::run_part(BatchFeeder& batches, StepTotals& totals) {
   } catch (const Error& error) {
     totals.fail(error);
   } catch (const c10::OutOfMemoryError& error) {
-    totals.fail(out_of_gpu_memory(error));
+    totals.fail(out_of_gpu_memory(error.what_without_backtrace()));
   }
 }
 
