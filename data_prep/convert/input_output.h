@@ -28,7 +28,7 @@ namespace traffic::data_prep {
 /// An input that can be read more than once: for the routes and for the frames.
 struct RereadableInput {
   RecordingFile file{};
-  os::Descriptor spooled{};  ///< a nameless file with what came from the standard input
+  os::Descriptor spooled{};  ///< an unnamed temporary file that holds the standard input
 };
 /// @param folder for the nameless file
 [[nodiscard]] RereadableInput rereadable(const std::string& input,

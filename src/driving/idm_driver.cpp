@@ -24,7 +24,7 @@ struct Obstacle {
   double speed_mps = 0.0;
 };
 
-/// What lies before a driver on one path.
+/// The obstacles, limits and turns ahead of a driver on one path.
 class Outlook {
  public:
   Outlook(const View& view, const RoutePath& path, const IdmParameters& parameters)

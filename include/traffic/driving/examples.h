@@ -22,9 +22,9 @@ struct ExamplePlace {
 /// Which vehicles in which frames of a scene are examples.
 enum class ExampleRule : std::uint8_t {
   kAll,  ///< all that are seen for the whole time of a plan
-  /// The scene consists of runs of kHistory + kPlanPoints frames. Each run has a past that one
-  /// driver drove and a future that another one corrected, so its only examples are at the last
-  /// frame of its past.
+  /// The scene consists of runs of kHistory + kPlanPoints frames. In each run one driver drove the
+  /// past, and another driver corrected the future. The only examples of a run are therefore at the
+  /// last frame of the past.
   kCorrections,
 };
 

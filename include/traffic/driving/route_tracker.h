@@ -19,7 +19,8 @@ class RouteTracker {
   /// Takes the vehicle's new place. The tracker only moves forward.
   void update(double x_m, double y_m);
 
-  /// The edges from the present one on. Inside a junction the present edge is the one before.
+  /// The edges from the present one on. Inside a junction the present edge is the one
+  /// from which the vehicle has entered it.
   [[nodiscard]] std::span<const std::int32_t> ahead() const;
   /// The lane of the route, or of a junction on it, that is nearest to the vehicle.
   [[nodiscard]] const OnLane& place() const { return place_; }

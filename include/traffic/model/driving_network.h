@@ -100,7 +100,8 @@ class DrivingNetworkImpl : public torch::nn::Module {
   Mlp status_{nullptr};
   torch::nn::Linear join_{nullptr};
   Mlp head_{nullptr};
-  // Of the head diffusion: the encoding is multiplied once for all anchors.
+  // For the head diffusion. The first layer of the head is split into these three, so that the
+  // encoding is multiplied once for all anchors.
   torch::nn::Linear context_{nullptr};
   torch::nn::Linear anchor_{nullptr};
   torch::nn::Linear level_{nullptr};
