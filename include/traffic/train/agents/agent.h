@@ -52,7 +52,8 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  /// The agent in its episodes; null for the vehicles.
+  /// The interface through which the agent acts in episodes; null for the vehicles, which have a
+  /// decider() instead.
   [[nodiscard]] virtual AgentInEpisodes* in_episodes() { return nullptr; }
   /// The policy of the vehicles, for which the collector decides in batches; null for all others.
   [[nodiscard]] virtual const Decider* decider() const { return nullptr; }
@@ -96,7 +97,7 @@ class Agent {
   [[nodiscard]] virtual bool prefers_one_thread() const { return false; }
   /// Number of optimiser steps that were skipped because the gradient was not finite.
   [[nodiscard]] virtual std::int64_t skipped_steps() const = 0;
-  /// Bytes of the files beside a checkpoint, such as the replay, of all ranks.
+  /// Size of the files beside a checkpoint, such as the replay, in bytes, summed over all ranks.
   [[nodiscard]] virtual std::int64_t bytes_of_parts() const { return 0; }
   [[nodiscard]] virtual MemoryNeeds memory_needs() const { return {}; }
   /// Adds the agent's own results to the summary at the end of a training.
@@ -111,7 +112,8 @@ struct AgentContext {
 };
 
 struct AgentRow {
-  rollout::AgentFormat format;  ///< its name, its section of orders and answers, its settings
+  rollout::AgentFormat format;  ///< name, settings, and the agent's section in the messages to and
+                                ///< from simulations
   /// Refuses settings with which the agent cannot learn by an algorithm.
   std::function<void(const config::Config&, Algorithm)> check;
   /// Creates the agent. Collective.

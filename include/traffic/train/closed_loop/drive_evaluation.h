@@ -28,14 +28,15 @@ struct DriveEvaluationPlan {
   std::vector<std::string> drivers;
   std::vector<std::string> scenarios;  ///< .sumocfg files or names of shipped scenarios
   std::vector<std::uint64_t> seeds;
-  sim::DrivingOptions traffic;  ///< of every episode, with another scenario in each
+  sim::DrivingOptions traffic;  ///< options of every episode, except for the scenario
   int jobs = 1;                 ///< maximum number of processes at a time
-  double silence_s = 120.0;     ///< an episode's process without a sign of life is ended after this
+  double silence_s = 120.0;     ///< an episode's process is ended if it is silent for this time
   /// Folder for replay.html, which shows the first scenario and seed under each driver. Empty:
   /// records nothing.
   std::filesystem::path replay_dir{};
-  /// Folder for files of corrections: what SUMO's own driver would have done where the others
-  /// drove, once a second. A training reads them beside recorded scenes. Empty: asks nothing.
+  /// Folder for files of corrections. A correction is what SUMO's own driver would have done where
+  /// another driver drove. A training reads these files beside recorded scenes. Empty: records no
+  /// corrections.
   std::filesystem::path corrections_dir{};
 };
 

@@ -20,9 +20,9 @@ enum class Verdict : std::uint8_t { kOk, kWarning, kFailed };
 
 struct Finding {
   Verdict verdict = Verdict::kOk;
-  std::string subject = {};             ///< the object of the check, in a word
-  std::string found = {};               ///< the result, and how to mend it if it is wrong
-  ExitCode code = ExitCode::kInternal;  ///< of a failure: the exit code that a run would end with
+  std::string subject = {};             ///< what was checked, in one word
+  std::string found = {};               ///< the result and, if something is wrong, the remedy
+  ExitCode code = ExitCode::kInternal;  ///< if failed: the exit code with which a run would end
   std::string details = {};  ///< further facts for programs, as a JSON object; may be empty
 };
 
@@ -41,30 +41,30 @@ Needs needs_of(const config::Config& config);
 std::vector<Finding> examine(const comm::MpiSession& session, const config::Config& config,
                              const Needs& needs);
 
-/// Agents that must be able to act in a network: those that env.agents names, or any.
+/// Which agents must be able to act in a network: all that env.agents names, or at least one.
 enum class Actors : std::uint8_t { kNamed, kAny };
 
 /// Checks the scenarios of a configuration: their files, and some seconds of simulation without
 /// control. Call it on one rank.
 std::vector<Finding> examine_network(const config::Config& config, Actors actors);
 
-/// Controllers that somebody wants to use in a network.
+/// The trial of controllers that somebody wants to use in a network.
 struct ControllersToTry {
   std::vector<std::string> controllers;  ///< as for traffic_eval
   std::string scenario;                  ///< a .sumocfg or the name of a shipped scenario
-  double minutes = 1.0;                  ///< real time
+  double minutes = 1.0;                  ///< real time that the trial may take
 };
 
 struct ControllerTrial {
   std::vector<Finding>
-      findings;       ///< the last one has the subject "recommendation" unless one failed
+      findings;       ///< the last one has the subject "recommendation", unless a check failed
   std::string table;  ///< main metrics of all controllers; may be empty
 };
 
 /// Runs the controllers and no control on the same seeds, and recommends what to use. Starts a
 /// process for each episode: call it before this process starts threads or MPI. A stop request
 /// (core/signals.h) ends it early, with the results so far.
-/// @param say receives lines for the user meanwhile
+/// @param say called with lines for the user while the controllers run
 ControllerTrial try_controllers(const ControllersToTry& wish, const config::CommonOptions& options,
                                 const std::function<void(const std::string&)>& say);
 

@@ -34,7 +34,7 @@ struct EvaluatedEpisode {
   std::size_t controller = 0;  ///< index into the plan
   std::uint64_t seed = 0;
   scene::EpisodeScore score{};
-  std::int64_t max_controlled = 0;  ///< maximum number of CVs under control at the same time
+  std::int64_t max_controlled = 0;  ///< maximum number of vehicles under control at the same time
   bool jammed = false;  ///< for five minutes no vehicle arrived although many were driving
 };
 
@@ -76,27 +76,28 @@ report::Table overview_table(const EvaluationPlan& plan,
 /// A controller's name for overview_table(). A long name is cut at its beginning.
 std::string short_name(const std::string& controller);
 
-/// An excess of a safety metric over `none` whose whole 95 % interval lies above the limit.
+/// An excess of a safety metric over `none`, per run, whose whole 95 % interval lies above
+/// evaluation.safety_limit.
 struct SafetyExcess {
-  std::string figure;     ///< emergency_stops, collisions or hard_brakes
+  std::string figure;     ///< emergency_stops, emergency_brakes, collisions or hard_brakes
   double mean = 0;        ///< excess over `none` per run
-  double half_width = 0;  ///< of the excess's 95 % interval
+  double half_width = 0;  ///< half the width of the excess's 95 % interval
 };
 struct ControllerVerdict {
   double gain = 0;        ///< mean gain in the objective over `none`, %; 0 for `none` itself
-  double half_width = 0;  ///< of the gain's 95 % interval
+  double half_width = 0;  ///< half the width of the gain's 95 % interval
   std::vector<SafetyExcess> excesses{};
   bool acted = false;  ///< it commanded a vehicle or a light in some run
   bool best = false;   ///< it has the highest gain of the controllers that may be recommended
   std::int64_t jammed_runs = 0;
-  bool jams = false;  ///< in more runs than `none`
+  bool jams = false;  ///< more runs jammed than with `none`
   /// Difference of a safe controller's gains from the best controller's, in percentage points. Set
   /// if its 95 % interval contains 0, so that the controller may be as good as the best.
   std::optional<report::MeanInterval> level{};
   /// The interval of that difference is too wide to call the controller as good as the best.
   bool undecided = false;
-  /// Whether the excesses contain neither emergency stops nor collisions, beyond
-  /// evaluation.safety_limit per run. More hard brakes alone do not make a controller unsafe.
+  /// Whether the excesses contain at most hard brakes. Emergency stops, emergency brakings and
+  /// collisions make a controller unsafe; more hard brakes alone do not.
   [[nodiscard]] bool safe() const;
   [[nodiscard]] bool may_be_recommended() const { return safe() && !jams; }
 };
@@ -104,8 +105,8 @@ struct ControllerVerdict {
 /// it no controller is marked as unsafe or as best.
 std::vector<ControllerVerdict> judge_controllers(const EvaluationPlan& plan,
                                                  const std::vector<EvaluatedEpisode>& episodes);
-/// The verdicts as lines of text: the best controller, the controllers that are level with it, that
-/// are not safe, and that commanded nothing.
+/// The verdicts as lines of text: the best controller, the controllers that may be as good, those
+/// that are not safe, and those that commanded nothing.
 std::string verdict_text(const EvaluationPlan& plan, const std::vector<EvaluatedEpisode>& episodes);
 
 /// A row for each pair of controllers other than `none`: the difference of their gains in points.

@@ -29,8 +29,8 @@ struct RolloutBatch {
   std::shared_ptr<const Experience> experience = nullptr;
   std::int64_t states = 0;     ///< control steps
   std::int64_t env_steps = 0;  ///< simulation steps
-  /// Range of the orders: every order of a trajectory or outcome is below it. With whole episodes
-  /// it is their number.
+  /// Upper bound of the orders of trajectories and outcomes (exclusive). With whole episodes this
+  /// is the number of episodes.
   std::int64_t episodes = 0;
   std::vector<EpisodeOutcome> outcomes = {};  ///< episodes of all ranks that ended
 };

@@ -26,7 +26,8 @@ class Job {
   [[nodiscard]] comm::Communicator& communicator() { return *communicator_; }
   [[nodiscard]] bool is_reporter() const { return communicator_->rank() == 0; }
   [[nodiscard]] const report::RunFolder& folder() const { return folder_; }
-  /// Whether this rank's node, or every node, sees the files that rank 0 writes to the folder.
+  /// Whether this rank's node (sees_folder) or every node (all_see_folder) sees the files that rank
+  /// 0 writes to the run folder.
   [[nodiscard]] bool sees_folder() const { return sees_folder_; }
   [[nodiscard]] bool all_see_folder() const { return all_see_folder_; }
 

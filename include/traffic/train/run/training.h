@@ -83,13 +83,14 @@ class Training {
   [[nodiscard]] virtual std::int64_t step() const = 0;
   /// Number of steps of the whole training. Not collective.
   [[nodiscard]] virtual std::int64_t total_steps() const = 0;
-  /// Whether this rank's clock allows no further iteration.
+  /// Whether the training has used up its time, by the clock of this rank.
   [[nodiscard]] virtual bool time_is_over() const { return false; }
   /// The trained parameters. Not collective.
   [[nodiscard]] virtual const comm::ParameterArena& parameters() const = 0;
 
-  /// Starts a new run: from random weights, or from run.init_from as far as that contains them.
-  /// @throws CheckpointError if these do not fit
+  /// Starts a new run with random weights, or with the weights that the checkpoint in
+  /// run.init_from contains.
+  /// @throws CheckpointError if these weights do not fit
   virtual void start() = 0;
   /// Whether the state after start() may already be the best (an imitation of a script, a trained
   /// policy); the loop then evaluates it before the first step.
@@ -113,8 +114,9 @@ class Training {
   /// @return nothing if the step was abandoned because of a stop request. Progress since the
   ///   previous step is then lost, and the loop calls only close() afterwards.
   virtual std::optional<Iteration> iterate() = 0;
-  /// Evaluates the parameters. It may change only the record of the best so far among the state
-  /// that save_to() saves; a training that has become worse may return to its best parameters.
+  /// Evaluates the parameters. It must not change the state that save_to() saves, except for the
+  /// record of the best result so far. A training that has become worse may also return to its best
+  /// parameters.
   /// @return nothing if the evaluation was abandoned because of a stop request
   virtual std::optional<Assessment> evaluate() = 0;
   /// Loads the parameters of the best checkpoint, for conclude().

@@ -42,7 +42,7 @@ class SnakesTeam {
 /// @throws ConfigError, CheckpointError
 std::unique_ptr<SnakesTeam> make_snakes_team(const std::string& name);
 
-/// Plays every start twice, with the teams on either side.
+/// Plays every start twice; the teams change sides for the second game.
 /// @param seeds seeds of the starts
 /// @return one pair of games for each seed, in their order
 std::vector<game::Pair> play_snakes_match(SnakesTeam& own, SnakesTeam& other,
@@ -51,10 +51,10 @@ std::vector<game::Pair> play_snakes_match(SnakesTeam& own, SnakesTeam& other,
 /// Result of a match.
 struct SnakesScore {
   std::int64_t games = 0;
-  double win_percent = 0.0;   ///< games that the own team won; a draw counts as half a win
-  double half_width = 0.0;    ///< of the 95 % interval of win_percent, over pairs of games
-  double own_growth = 0.0;    ///< cells by which the own team grew in a game, mean
-  double other_growth = 0.0;  ///< cells by which the other team grew in a game, mean
+  double win_percent = 0.0;   ///< share of games that the own team won; a draw is half a win
+  double half_width = 0.0;    ///< half the width of the 95 % interval of win_percent
+  double own_growth = 0.0;    ///< mean number of cells by which the own team grew in a game
+  double other_growth = 0.0;  ///< mean number of cells by which the other team grew in a game
 };
 SnakesScore score_of(std::span<const game::Pair> pairs);
 /// The score as a line of text.
