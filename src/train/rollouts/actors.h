@@ -12,7 +12,8 @@ namespace traffic::train {
 /// car-following models, lights run their own programs.
 ///
 /// Vehicles decide for many environments in one batch, imitate scripts and continue fragments of
-/// episodes, so the collector knows them. All other agents are reached through one interface.
+/// episodes, so the collector treats them separately. It calls all other agents through one
+/// interface.
 struct Actors {
   const Decider* vehicles = nullptr;          ///< null: vehicles do not act
   std::vector<AgentInEpisodes*> others = {};  ///< in the order of the table of agents

@@ -1,4 +1,5 @@
-/// The search for the advice margin: how much more a command must be worth than the advised one.
+/// The search for the advice margin: by how much the value of a command must exceed the value of
+/// the advised command, so that the policy gives it instead.
 #pragma once
 
 #include <cstdint>

@@ -13,12 +13,12 @@
 namespace traffic::train {
 
 struct Baseline {
-  rl::BaselineSums growth;     ///< growth of the objective, by conflict or of the whole road
-  double expected_demand = 0;  ///< mean number of vehicles that want to enter in an episode
-  double expected_loss_s = 0;  ///< mean time that all vehicles of an episode lose together
-  double mean_ocr_all = 0;
+  rl::BaselineSums growth;      ///< growth of the objective, by conflict or of the whole road
+  double expected_demand = 0;   ///< mean number of vehicles that want to enter in an episode
+  double expected_loss_s = 0;   ///< mean time that all vehicles of an episode lose together
+  double mean_ocr_all = 0;      ///< mean of scene::EpisodeScore::ocr_all()
   rollout::PieceStore store{};  ///< where these runs saved their traffic; not part of the file
-  double mean_delay_s = 0;
+  double mean_delay_s = 0;      ///< mean of scene::EpisodeScore::delay_s()
 };
 
 /// The hash that identifies a baseline. It covers the contents of the scenario's files, SUMO's
@@ -26,7 +26,8 @@ struct Baseline {
 /// @throws DataError if the scenario or a file that it names cannot be read
 std::string baseline_key(const config::Config& config);
 
-/// The place on disk of the pieces that this configuration's training episodes run.
+/// The place on disk where uncontrolled runs save the traffic in which training episodes begin, if
+/// these are pieces of a scenario (episodes.length_s).
 rollout::PieceStore piece_store(const config::Config& config, const std::string& key);
 
 /// The file of this configuration's baseline; empty if baselines are not kept on disk.

@@ -13,11 +13,11 @@ namespace traffic::train {
 ///
 ///   unsafe / commanded + collision_cost * collisions + emergency_stop_cost * emergency_stops
 ///
-/// `commanded` counts the vehicle-steps under control in the period. `unsafe` counts those of them
-/// in which the vehicle or its follower was under a threshold of the shield. The first term is 0 if
-/// no vehicle was under control. Collisions and emergency stops are counted on the whole road,
-/// whoever caused them. They, and the unsafe steps of vehicles without a conflict ahead, are shared
-/// evenly by the conflicts.
+/// `commanded` counts the vehicle-steps under control in the period. `unsafe` counts those among
+/// them in which the vehicle or its follower was under a threshold of the shield. The first term is
+/// 0 if no vehicle was under control. Collisions and emergency stops are counted on the whole road,
+/// whoever caused them. These two counts, and the unsafe steps of vehicles without a conflict
+/// ahead, are divided evenly among the conflicts.
 class Cost {
  public:
   Cost(const config::Lagrange& weights, std::int64_t conflicts);

@@ -9,7 +9,8 @@ namespace traffic::train {
 
 bool TrafficEpisodes::per_conflict() const { return decider()->perception().conflicts() > 1; }
 
-/// The conflict whose reward a decision on this candidate is credited with.
+/// The conflict whose rewards count for a decision about this candidate; 0 if the rewards of all
+/// conflicts are summed.
 std::int64_t TrafficEpisodes::credited(const scene::Candidate& candidate) const {
   return per_conflict() ? candidate.conflict : 0;
 }
@@ -84,7 +85,7 @@ void TrafficEpisodes::act(int env, const DecidedState& decided) {
     state.charges.erase(vehicle);
     if (!decided.commands[d]) continue;
     commands.push_back(*decided.commands[d]);
-    if (state.advised) continue;  // the experience keeps the expert's decisions instead
+    if (state.advised) continue;  // take_over() stores the script's decisions instead
     state.charges[vehicle] = {.step = state.trajectory.steps.size(), .decision = d};
   }
   if (keeps_steps()) {

@@ -44,7 +44,7 @@ class Writer {
   checkpoint::Bytes bytes_;
 };
 
-/// Reads the bytes of a Writer. It trusts none of them: every count must fit the remaining bytes.
+/// Reads the bytes of a Writer. They may be damaged, so every count must fit the remaining bytes.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}

@@ -25,10 +25,10 @@ struct Charge {
   std::size_t decision = 0;  ///< index among the decisions of that step
 };
 
-/// The vehicles that an expert could command in a state.
+/// The candidates of a state, which a scripted controller (the expert) could command.
 struct Commandable {
   std::vector<std::uint32_t> vehicle_id{};  ///< ids of the candidates
-  std::vector<std::int64_t> conflict{};     ///< conflict that a decision on each is credited to
+  std::vector<std::int64_t> conflict{};     ///< for each, the conflict that a decision counts for
   std::int64_t may_pick = 0;                ///< maximum number of picks
 };
 
@@ -40,17 +40,17 @@ struct EpisodeState {
   RecurrentState memory{};
   Trajectory trajectory{};
   std::map<std::uint32_t, Charge> charges{};  ///< by vehicle id
-  Commandable commandable{};  ///< in the last step, while an expert drives or advises
+  Commandable commandable{};  ///< for the last step, if the expert's decisions are kept
   bool advised = false;       ///< the policy drives and the expert only says what it would do
   /// The observation that the policy has not decided on yet.
   std::optional<Observation> pending = std::nullopt;
-  // With fragments, repeating these commands brings a new simulation to the same point.
+  // Only for fragments. A new simulation that repeats these commands reaches the same state.
   std::vector<std::vector<scene::Command>> given = {};  ///< commands of every control step so far
   std::size_t replayed = 0;  ///< number of steps of `given` that the current simulation has run
 };
 
-/// The fields that the next iteration of fragments needs, as bytes for a checkpoint: a magic
-/// number, a version, then field by field.
+/// The fields that the next iteration of fragments needs, as bytes for a checkpoint. The bytes
+/// begin with a magic number and a version.
 checkpoint::Bytes to_bytes(const EpisodeState& state);
 /// @param scenarios number of scenarios of this run
 /// @throws CheckpointError if the bytes are damaged, have another version, or are the state of a

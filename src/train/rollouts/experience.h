@@ -17,8 +17,8 @@ namespace traffic::train {
 struct Step {
   Observation seen;
   DecisionColumns made;
-  std::vector<std::int64_t> decision_conflict;  ///< [D] conflict that a decision is credited to
-  std::vector<float> own_cost;     ///< [D] cost of a command itself; grows while the command lasts
+  std::vector<std::int64_t> decision_conflict;  ///< [D] conflict whose rewards a decision gets
+  std::vector<float> own_cost;     ///< [D] cost charged to a decision while its command lasts
   bool selection_decides = false;  ///< there were more candidates than picks
   std::vector<float> reward;       ///< [C]
   /// Number of conflicts of the road. Conflicts from this index up to C do not exist.
@@ -26,7 +26,7 @@ struct Step {
   std::vector<float> cost;  ///< [C]
 };
 
-/// Stores the decisions in a step whose observation is known. The caller sets decision_conflict.
+/// Stores the decisions in a step. Step::seen must be set; the caller sets decision_conflict.
 void note_decisions(Step& step, const DecisionColumns& made);
 
 /// Consecutive steps of one environment.
@@ -36,7 +36,7 @@ struct Trajectory {
   std::vector<Step> steps{};
   bool terminated = false;         ///< if false, the last step bootstraps from `final_conflict`
   bool truncated = false;          ///< the episode was cut off after the last step
-  torch::Tensor final_conflict{};  ///< [C, conflict] of the observation after the last step
+  torch::Tensor final_conflict{};  ///< [C, conflict] inputs of the value after the last step
 };
 
 /// The packed trajectories of a rank: S states, M candidates, D decisions, C conflicts. The joined
@@ -51,8 +51,8 @@ struct Experience {
   torch::Tensor final_conflict;     ///< [trajectories, C, conflict]
   Decisions decisions;              ///< Decisions::row is a row of `own`
   torch::Tensor decision_state;     ///< [D] int64: index of the state of each decision
-  torch::Tensor decision_conflict;  ///< [D] int64: conflict that each decision is credited to
-  torch::Tensor own_cost;           ///< [D]
+  torch::Tensor decision_conflict;  ///< [D] int64: conflict whose rewards each decision gets
+  torch::Tensor own_cost;           ///< [D] cost charged to each decision
   torch::Tensor selection_decides;  ///< [S] bool
   torch::Tensor rewards;            ///< [S, C]
   torch::Tensor exists;             ///< [S, C] bool: the state's road has this conflict
@@ -91,7 +91,7 @@ struct Minibatch {
   torch::Tensor states;       ///< [S'] index of each state in the experience, on the CPU
 };
 /// @param states [S'] int64, on the CPU
-/// @param device of `input` and `decisions`
+/// @param device device of Minibatch::input and Minibatch::decisions
 Minibatch take(const Experience& experience, const torch::Tensor& states, torch::Device device);
 
 }  // namespace traffic::train

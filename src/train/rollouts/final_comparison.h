@@ -19,7 +19,7 @@ namespace traffic::train {
 
 /// An evaluation of the policy on the selection seeds.
 struct Assessed {
-  SelectionEvaluation evaluation;      ///< with `decides` and `advice_margin`
+  SelectionEvaluation evaluation;      ///< made with `decides` and `advice_margin`
   Decides decides = Decides::kGreedy;  ///< the better way to decide of those that were tried
   double advice_margin = 0.0;          ///< 0: none
   /// Gain of sampled minus greedy decisions in percentage points, if both were run.
@@ -28,7 +28,7 @@ struct Assessed {
   bool fallen = false;  ///< the gain is below the best by more than the 95 % interval
 };
 
-/// Functions that run episodes are collective. All references that it is given must outlive it.
+/// Functions that run episodes are collective. All referenced objects must outlive this one.
 class FinalComparison {
  public:
   struct Runs {
@@ -39,7 +39,8 @@ class FinalComparison {
   struct Kind {
     std::string name;          ///< name of the algorithm: "ppo"
     bool constrained = false;  ///< whether cost has to stay under lagrange.cost_limit
-    /// The way its policies decide; nothing: every evaluation tries both and takes the better.
+    /// How its policies decide; nothing: every evaluation tries greedy and sampled decisions, and
+    /// keeps the better ones.
     std::optional<Decides> only = {};
     /// The first advice margin, for Q-learning with an advisor; nothing: no margin is used.
     std::optional<double> advice_margin = {};
@@ -54,8 +55,8 @@ class FinalComparison {
   void lean_on_advice(const Actors& actors) const;
 
   struct Best {
-    Actors actors;                     ///< with the best policies
-    bool learned_nothing_yet = false;  ///< the policies are as at the start or as imitated
+    Actors actors;                     ///< agents with the best weights
+    bool learned_nothing_yet = false;  ///< these weights are from the start or from imitation
     std::string checkpoint;            ///< path of the best checkpoint
   };
   /// Compares the best policy with no control and with the script that it began as, and recommends

@@ -1,6 +1,7 @@
-/// The part of TrafficEpisodes that keeps the decisions of a scripted controller, which drives or
-/// advises. The script runs within the simulation, so its decisions in a state
-/// are known only after the control period.
+/// The part of TrafficEpisodes for imitation: it records what a scripted controller (the expert)
+/// decides. Either the expert drives, or the policy drives and the expert only says what it would
+/// do. The expert runs in the simulation, so what it decides in a state is known only after the
+/// control period that begins there.
 #include <utility>
 
 #include "rollouts/expert_decisions.h"
@@ -32,7 +33,8 @@ void TrafficEpisodes::follow(int env) {
   order(env, {});
 }
 
-/// Stores the commands of the expert as the decisions of the last step, whoever drove.
+/// Stores the expert's commands as the decisions of the last step, whether the expert or the policy
+/// drove.
 void TrafficEpisodes::take_over(EpisodeState& state, const rollout::Period& period) const {
   const Commandable& commandable = state.commandable;
   const DecisionColumns made = expert_decisions(

@@ -81,8 +81,8 @@ void append_scores(const std::string& prefix, const std::vector<EpisodeOutcome>&
 
 std::vector<EpisodeOutcome> share_outcomes(const std::vector<EpisodeOutcome>& mine,
                                            std::int64_t total, comm::Communicator& communicator) {
-  // The outcomes are summed as integers. Only one rank adds numbers other
-  // than 0, so every bit survives.
+  // For each request one rank has an outcome and the others add zeros. The outcomes are summed as
+  // integers, which copies every bit.
   static_assert(std::is_trivially_copyable_v<EpisodeOutcome>);
   static_assert(sizeof(EpisodeOutcome) % sizeof(std::int64_t) == 0);
   constexpr auto kWords = static_cast<std::int64_t>(sizeof(EpisodeOutcome) / sizeof(std::int64_t));
@@ -143,7 +143,7 @@ double mean_cost(const std::vector<EpisodeOutcome>& outcomes) {
 }
 
 report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes, double gain) {
-  if (outcomes.empty()) return {};  // no episode may have ended in the fragments
+  if (outcomes.empty()) return {};  // possibly no episode ended in the fragments
   report::NamedValues values{
       {"rollout/ep_rew_mean", mean_of(outcomes, [](const EpisodeOutcome& o) { return o.reward; })},
       {"rollout/ep_len_mean",

@@ -30,7 +30,7 @@ std::vector<double> gains_over(const std::vector<EpisodeOutcome>& outcomes,
 
 /// Computes SelectionEvaluation::safety_excess.
 /// @param uncontrolled episodes of the same seeds, in the same order
-/// @param limit allowed increase of each count, evaluation.safety_limit
+/// @param limit allowed increase of each count per run, evaluation.safety_limit
 double safety_excess(const std::vector<EpisodeOutcome>& controlled,
                      const std::vector<EpisodeOutcome>& uncontrolled, double limit = 0.0);
 
@@ -45,9 +45,9 @@ struct SelectionEvaluation {
   std::vector<EpisodeOutcome> controlled;
   std::vector<double> gains;  ///< gain over no control of each run, in % of the objective
   report::MeanInterval gain;  ///< mean of `gains`
-  /// Additional emergency stops and collisions per run, compared with no control. Of each count
-  /// only the part above evaluation.safety_limit is added, taken at the lower end of the 95 %
-  /// interval.
+  /// Sum over the counts of emergency stops, emergency brakings and collisions. Each count adds the
+  /// events per run beyond those without control, at the lower end of the 95 % interval, as far as
+  /// they exceed evaluation.safety_limit.
   double safety_excess = 0.0;
   /// Gain in each scenario, by its name; empty if there is only one scenario.
   std::vector<std::pair<std::string, report::MeanInterval>> by_scenario{};

@@ -75,8 +75,8 @@ rollout::EpisodeSeed Rollouts::training_traffic(std::uint64_t major, std::int64_
   return traffic;
 }
 
-/// Draws one of the pieces of the scenario, and the uncontrolled episode whose traffic it begins
-/// in.
+/// Draws one of the pieces of the scenario, and the uncontrolled episode in whose saved traffic it
+/// begins.
 void Rollouts::draw_piece(rollout::EpisodeSeed& traffic, Rng rng) const {
   if (!are_pieces()) return;
   const auto scenario = static_cast<std::size_t>(traffic.scenario);

@@ -32,7 +32,7 @@ double demand_scale_at(const config::Config& config, std::int64_t iteration);
 /// All functions that are not const are collective.
 class Rollouts {
  public:
-  /// Starts the simulations and measures the scenarios' baselines, unless they are known.
+  /// Starts the simulations. Reads the scenarios' baselines from disk or measures them.
   Rollouts(const config::Config& config, const comm::MpiSession& session,
            comm::Communicator& communicator, TimeSplit& time_split);
 
@@ -54,7 +54,7 @@ class Rollouts {
   struct CollectInput {
     std::int64_t iteration = 0;
     Actors actors;
-    bool imitates = false;  ///< whether scripted controllers drive and are imitated
+    bool imitates = false;  ///< whether the policy of the vehicles imitates scripted controllers
   };
   /// Collects the experience of one iteration.
   /// @return nothing if it was given up because a stop is requested; then only close() may follow

@@ -1,5 +1,5 @@
-/// Runs no control, scripted controllers and the policy on the same seeds, which are never trained
-/// on.
+/// Runs no control, scripted controllers and the policy on the same seeds. No training episode has
+/// one of these seeds.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ struct EpisodeRequest {
   std::string controller = "none";  ///< scripted controller if there are no agents and no experts
 };
 
-/// The controllers of a set of episodes, and how these are rewarded and kept.
+/// Who controls a set of episodes, how their steps are rewarded, and what is kept of them.
 struct Behaviour {
   Actors actors{};  ///< the agents that decide
   const Reward* reward = nullptr;
@@ -38,13 +38,13 @@ struct Behaviour {
   /// seed nothing is kept, and `decides` says how decisions are made, as in traffic_eval.
   std::optional<std::uint64_t> sampling_seed{};
   Decides decides = Decides::kGreedy;
-  /// Scripted controllers, one for each scenario, or empty. They drive instead of the policy, and
-  /// their commands are kept as the decisions.
+  /// Scripted controllers (experts), one for each scenario; empty: none. They drive instead of the
+  /// policy, and their commands are kept as the decisions.
   std::vector<std::string> experts{};
   /// Share of the episodes with experts in which the policy drives. The expert then says in each
   /// state what it would do, and this is kept (DAgger).
   double advised_share = 0.0;
-  /// Called between answers; once it returns true, the collector gives the episodes up.
+  /// Called between the answers of simulations; once it returns true, the collector gives up.
   rollout::Collector::Stop gives_up{};
   /// One store for each scenario if episodes are pieces of scenarios, else empty.
   std::vector<rollout::PieceStore> stores{};
@@ -80,7 +80,8 @@ class TrafficCollector {
                 const std::function<void(std::size_t, const rollout::Period&)>& on_period = {});
 
   /// Every environment continues where the last call left it and contributes `steps` control steps.
-  /// The order of a trajectory is environment * steps + number of steps contributed before it.
+  /// The order of a trajectory is environment * steps + number of steps that the environment
+  /// contributed before this trajectory.
   Collected run_fragments(std::int64_t steps, const Behaviour& behaviour,
                           const TrafficOf& traffic_of);
 

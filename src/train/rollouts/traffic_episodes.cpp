@@ -86,7 +86,7 @@ void TrafficEpisodes::lose(const rollout::Event& event) {
 bool TrafficEpisodes::take_in(int env) {
   EpisodeState& state = wanted_.states.at(env);
   if (replay(state, env)) return false;
-  if (state.pending) return true;  // the replay has reached the answer that is already observed
+  if (state.pending) return true;  // the replay has reached the state of this observation
   const rollout::Period& period = pool_.period(env);
   for (AgentInEpisodes* agent : others()) agent->take_in(env, period);
   if (wanted_.on_period) {
@@ -98,7 +98,7 @@ bool TrafficEpisodes::take_in(int env) {
   return true;
 }
 
-/// Orders the next control period: the commands of the vehicles, and those of the other agents.
+/// Starts the next control period with the commands of the vehicles and of the other agents.
 void TrafficEpisodes::order(int env, std::span<const scene::Command> commands) {
   for (const scene::Command& command : commands) {
     TRAFFIC_CHECK(std::isfinite(command.value) && std::isfinite(command.hold_s),
@@ -136,8 +136,8 @@ void TrafficEpisodes::value(EpisodeState& state, const rollout::Period& period, 
   charge(state, period, (period.time_s - from_s) / static_cast<double>(period.growth.size()));
 }
 
-/// Adds the time and hard braking of vehicles under control to the own costs of the decisions that
-/// commanded them.
+/// Charges the seconds and the hard brakings of vehicles under control to the decisions that
+/// commanded these vehicles.
 void TrafficEpisodes::charge(EpisodeState& state, const rollout::Period& period,
                              double step_s) const {
   for (const rollout::ControlledVehicle& vehicle :

@@ -20,9 +20,9 @@ struct EpisodesWanted {
   rollout::PieceStore store{};  ///< used if the behaviour has no stores
   std::int64_t steps = 0;       ///< for fragments: control steps that each environment contributes
   TrafficCollector::TrafficOf traffic_of{};  ///< for fragments
-  std::map<int, EpisodeState> states{};      ///< by environment; those of fragments are passed in
-  bool replays = false;  ///< for fragments: the simulations have run other episodes since the last
-  std::int64_t& env_steps;  ///< the simulation steps are added to it
+  std::map<int, EpisodeState> states{};      ///< by environment; for fragments: set by the caller
+  bool replays = false;     ///< for fragments: the simulations have run other episodes meanwhile
+  std::int64_t& env_steps;  ///< counter to which the simulation steps are added
 };
 
 /// Lives during one call of the collector. Its functions are defined in traffic_episodes.cpp
