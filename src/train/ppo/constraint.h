@@ -18,7 +18,7 @@
 
 namespace traffic::train {
 
-/// The objective that the policy maximises: advantages minus own costs of its decisions.
+/// The objective that the policy maximises: advantages minus the costs charged to its decisions.
 struct PolicyObjective {
   torch::Tensor advantages;  ///< [S, C] in units of the reward
   torch::Tensor own_cost;    ///< [D] in units of the reward
@@ -26,7 +26,7 @@ struct PolicyObjective {
 
 class Constraint {
  public:
-  /// Collective. @param width number of inputs of a conflict
+  /// Collective. @param width number of inputs that the critic reads for each conflict
   Constraint(const config::Config& config, std::int64_t width, std::int64_t conflicts,
              comm::Communicator& communicator);
 

@@ -30,7 +30,8 @@ struct PpoEpochs {
   std::int64_t total_states = 0;      ///< number of states of all ranks
   comm::GradientArena& gradients;
   std::span<OptimiserStep> optimisers;  ///< the last one is that of the policy
-  /// Counts the terms by which the losses of each minibatch are divided. Collective.
+  /// Counts the terms of each minibatch on all ranks; its losses are divided by these numbers.
+  /// Collective.
   /// @param minibatches this rank's states of each minibatch
   std::function<std::vector<rl::PpoDenominators>(const std::vector<torch::Tensor>& minibatches)>
       count;

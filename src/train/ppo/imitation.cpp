@@ -15,7 +15,7 @@ namespace traffic::train {
 namespace {
 
 /// The F1 score of two sets of commands; 1 if both are empty.
-/// @param counts [3] number of equal commands, of commands of the one set, of those of the other
+/// @param counts [3] numbers of commands: in both sets and equal, in the first set, in the second
 double f1_of(const torch::Tensor& counts) {
   const double either = counts[1].item<double>() + counts[2].item<double>();
   return either > 0.0 ? 2.0 * counts[0].item<double>() / either : 1.0;
@@ -40,7 +40,7 @@ torch::Tensor Learner::imitation_loss(const Experience& experience, const torch:
 void Learner::measure_agreement(const Experience& experience, UpdateResult& result) {
   const torch::NoGradGuard no_grad;
   const torch::Tensor scenario = scenario_of_states(experience);
-  // For each scenario: equal commands of both, commands of the script, commands of the policy.
+  // Columns: equal commands of script and policy, commands of the script, commands of the policy.
   torch::Tensor sums = torch::zeros({scenarios_, 3}, torch::kDouble);
   for (const torch::Tensor& states : torch::arange(experience.num_states()).split(kStatesAtOnce)) {
     const Minibatch part = take(experience, states, policy_.device());
@@ -63,7 +63,7 @@ void Learner::measure_agreement(const Experience& experience, UpdateResult& resu
 std::optional<UpdateResult> Learner::imitate(const Experience& experience,
                                              std::int64_t total_states, std::int64_t iteration) {
   UpdateResult result;
-  // The rate falls over the iterations of imitation. PPO then begins with the full rate again.
+  // The rate falls over the iterations of imitation. The updates by PPO have their own schedule.
   const rl::LinearSchedule rate{.start = ppo_.learning_rate, .end = ppo_.final_learning_rate};
   const auto iterations = std::max<std::int64_t>(1, imitation_iterations_);
   result.learning_rate = rate.at(static_cast<double>(iteration) / static_cast<double>(iterations));

@@ -127,7 +127,7 @@ class Learner {
   comm::Communicator& communicator_;
   Terms terms_;
   double step_factor_ = 1.0;
-  double kl_factor_ = 1.0;  ///< factor on the policy's learning rate that follows ppo.desired_kl
+  double kl_factor_ = 1.0;  ///< factor on the policy's learning rate, adapted to ppo.desired_kl
   double ent_coef_ = 0.0;   ///< entropy coefficient of the current update
   comm::ParameterArena parameters_;
   comm::GradientArena gradients_;

@@ -18,9 +18,8 @@ struct EpochKey {
   std::int64_t size = 1;  ///< states of all ranks in a minibatch
 };
 
-/// Permutes the joined batch of all ranks and cuts it into minibatches. Each rank gets
-/// its own states of every minibatch. The minibatches therefore do not depend on the number of
-/// ranks.
+/// Permutes the joined batch of all ranks and cuts it into minibatches. Each rank gets its own
+/// states of every minibatch. The minibatches therefore do not depend on the number of ranks.
 /// @param global_state [S] index of this rank's states among those of all ranks
 /// @param total_states number of states of all ranks
 /// @return this rank's states of each minibatch; every rank gets the same number of minibatches

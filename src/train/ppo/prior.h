@@ -12,9 +12,9 @@
 namespace traffic::train {
 
 /// A penalty on the divergence from the imitated policy. It subtracts coef * log(pi_old / prior)
-/// from the advantage of each decision. At the old policy this has the gradient of coef * KL(pi |
-/// prior), so the loss needs no other term. Source: Schulman et al. 2017, arXiv:1704.06440,
-/// section 2.
+/// from the advantage of each decision. While pi is still pi_old, the gradient of this penalty is
+/// that of coef * KL(pi | prior), so the loss needs no other term. Source: Schulman et al. 2017,
+/// arXiv:1704.06440, section 2.
 class Prior {
  public:
   Prior(const config::Config& config, const model::ControllerInputs& widths, torch::Device device);
@@ -26,7 +26,7 @@ class Prior {
   [[nodiscard]] double coef(std::int64_t iteration) const;
   /// Subtracts the penalty from the advantages of decisions and selections.
   /// @param all the whole experience, on the policy's device
-  /// @param targets with the old log-probabilities
+  /// @param targets must contain the old log-probabilities
   /// @return sum of log(pi_old / prior) over the decisions of this rank
   double pull(const Minibatch& all, double coef, PpoTargets& targets);
 

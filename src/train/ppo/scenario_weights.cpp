@@ -28,7 +28,7 @@ torch::Tensor commands_of_states(const Experience& experience) {
 torch::Tensor scenario_weights(const Experience& experience, const torch::Tensor& amounts,
                                std::int64_t scenarios, comm::Communicator& communicator) {
   if (scenarios == 1) return torch::ones({experience.num_states()});
-  torch::Tensor sums = torch::zeros({2, scenarios}, torch::kDouble);  // episodes, amounts
+  torch::Tensor sums = torch::zeros({2, scenarios}, torch::kDouble);  // rows: episodes, amounts
   for (const std::int64_t scenario : experience.scenario) sums[0][scenario] += 1.0;
   const torch::Tensor scenario = scenario_of_states(experience);
   sums[1].index_add_(0, scenario, amounts);
