@@ -10,7 +10,7 @@
 
 namespace traffic::train {
 
-inline constexpr std::int64_t kNoCommand = 0;  ///< the action "none", the first command
+inline constexpr std::int64_t kNoCommand = 0;  ///< index of the command "none"
 
 /// Lane actions are columns of the lane head: 0 right, 1 keep, 2 left.
 inline constexpr std::int64_t kKeepLane = 1;
@@ -21,7 +21,7 @@ constexpr scene::LaneChange lane_change_of(std::int64_t column) {
 /// The D decisions in one state.
 struct DecisionColumns {
   std::vector<std::int64_t> place{};  ///< [D] index of the picked candidate in the state
-  std::vector<float> action{};        ///< [D] index of the command, or the raw sample
+  std::vector<float> action{};        ///< [D] index of the command, or sample of a continuous one
   std::vector<std::int64_t> lane{};   ///< [D] column of the lane head
 
   [[nodiscard]] std::size_t size() const { return place.size(); }
@@ -31,7 +31,8 @@ struct DecisionColumns {
 struct Decisions {
   torch::Tensor picks;   ///< [B, K] int64: indices in the state's candidates, -1: no pick
   torch::Tensor row;     ///< [D] int64: index among the M candidates of all states
-  torch::Tensor action;  ///< [D] float32: index of the command, or the raw sample
+  torch::Tensor action;  ///< [D] float32: index of the command, or sample of a continuous command
+                         ///< before it is bounded (rl::BoundedGaussian)
   torch::Tensor lane;    ///< [D] int64: column of the lane head
 };
 

@@ -76,15 +76,15 @@ torch::Tensor rule_of(const std::map<std::string_view, double>& weights) {
   return rule;
 }
 
-/// The script `greedy` as weights of the features: the most vehicles near the line win. The present
-/// green gets a bonus of half a vehicle, so that it wins ties.
+/// The script `greedy` as weights of the features: the green with the most vehicles near its stop
+/// line wins. The present green gets a bonus of half a vehicle, so that it wins ties.
 torch::Tensor greedy_rule(double logit_of_a_vehicle) {
   constexpr double kNearScale = 10.0;  // the feature "near" counts vehicles in units of 10
   return rule_of(
       {{"near", logit_of_a_vehicle * kNearScale}, {"is_present", logit_of_a_vehicle / 2}});
 }
 
-/// The advised option wins.
+/// Weights of the features with which the advised option wins.
 torch::Tensor advice_rule(double logit_of_a_vehicle) {
   return rule_of({{"advised", kVehiclesOfAdvice * logit_of_a_vehicle}});
 }
@@ -238,10 +238,10 @@ void check_light_kind(const checkpoint::Snapshot& snapshot, const LightKind& exp
   if (found == expected) return;
   if (found.keeps_programs != expected.keeps_programs) {
     const auto acts = [](const LightKind& kind) {
-      return kind.keeps_programs ? "keeps the programs of the lights" : "takes the lights over";
+      return kind.keeps_programs ? "keeps the lights' programs" : "replaces the lights' programs";
     };
     throw CheckpointError(
-        "checkpoint {}: its light policy {}, but with lights.advisor of this run a policy {}; set "
+        "checkpoint {}: its light policy {}, but with this run's lights.advisor a policy {}; set "
         "the checkpoint's lights.advisor, or train a new policy",
         snapshot.source(), acts(found), acts(expected));
   }

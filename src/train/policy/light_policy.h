@@ -66,8 +66,9 @@ class LightPolicy {
   /// The initial policy acts almost exactly like the script `greedy` or, if the lights keep their
   /// programs, like its advisor.
   /// @param seed seed of the initial weights
-  /// @param logit_of_a_vehicle initial logit of a green for each vehicle near its stop line, or of
-  ///   the advised option for each kVehiclesOfAdvice
+  /// @param logit_of_a_vehicle initial logit of a green for each vehicle near its stop line; with
+  /// an
+  ///   advisor, the advised option begins with kVehiclesOfAdvice times this logit
   LightPolicy(const LightKind& kind, std::uint64_t seed,
               double logit_of_a_vehicle = kLogitOfAVehicle);
 
@@ -83,7 +84,7 @@ class LightPolicy {
   /// Makes decide() epsilon-greedy when it gets random numbers: with probability epsilon a light
   /// takes any of its greens with equal probability, otherwise the best one.
   void explore(double epsilon) { epsilon_ = epsilon; }
-  /// Prepares weights that no longer change for faster inference.
+  /// Prepares the weights for faster inference. Call it once they have their final values.
   void pack_for_inference();
   /// Chooses a green for each light, without gradient.
   /// @param uniforms [R] random numbers in [0, 1) to sample with; empty: choose the best greens

@@ -67,11 +67,11 @@ struct Observation {
 /// @param b index of the simulation in the batch
 Observation part_of(const ObservationBatch& batch, std::int64_t b);
 
-/// The frozen encoder and world model, and the features. Runs once per observation, under
-/// InferenceMode.
+/// Computes the inputs of the controller with the frozen encoder and world model of phase 1. Its
+/// tensors have no gradients (torch::InferenceMode).
 class Perception {
  public:
-  /// Draws random weights from run.seed.
+  /// Creates the networks with random weights, drawn from run.seed.
   /// @param conflicts C: number of conflicts of the road, or 1 if they share one value
   Perception(const config::Config& config, std::int64_t conflicts, torch::Device device);
 
@@ -106,7 +106,7 @@ class Perception {
   torch::Tensor remember(std::span<RecurrentState* const> memories,
                          const ConnectedVehicles& connected, std::size_t first_frame,
                          const torch::Tensor& encoding);
-  /// Everything that the observations of the last frames are written from.
+  /// The data from which the observations of the last frames are written.
   struct Known {
     std::vector<const scene::FrameView*> last;
     std::vector<std::int64_t> node_ptr;  ///< [B + 1] first row of each frame in Encoded::nodes

@@ -30,7 +30,7 @@ struct PolicyInput {
 /// Terms of the PPO loss for D decisions in B states.
 struct PolicyTermsOf {
   torch::Tensor log_prob;            ///< [D] log-probability of command and lane change
-  torch::Tensor entropy;             ///< [D] entropy of both
+  torch::Tensor entropy;             ///< [D] entropy of command and lane change
   torch::Tensor selection_log_prob;  ///< [B] log-probability of the picks
   torch::Tensor selection_entropy;   ///< [B] entropy of the first pick
 };
@@ -55,13 +55,15 @@ class Policy {
   [[nodiscard]] std::int64_t uniform_columns() const;
 
   /// Sets how decide() uses random numbers. Without a share (the initial setting) it samples picks
-  /// and commands from their probabilities. With a share, candidates decide greedily, except for
-  /// this share of them, chosen at random, which explore:
+  /// and commands from their probabilities. With a share, it decides greedily for most candidates;
+  /// the given share of them, chosen at random, explore:
   ///
-  /// - With an advisor, a candidate takes the advice with probability vehicles.advice_probability.
-  ///   If the advice is "none", model::kUnadvised reduces the probability of not taking it.
-  /// - A candidate without advice, or that does not take it, gets a random command with probability
-  ///   vehicles.first_command_probability, and otherwise "none".
+  /// - If there is an advisor, the candidate takes the advice with probability
+  ///   vehicles.advice_probability. If the advice is "none", the probability of not taking it is
+  ///   multiplied by model::kUnadvised.
+  ///
+  /// - If there is no advice or it is not taken, the candidate gets a random command with
+  ///   probability vehicles.first_command_probability, and otherwise "none".
   ///
   /// Only for categorical actions without a lane head (vehicles.lane_change).
   void explore(std::optional<double> share) { exploring_ = share; }
@@ -92,7 +94,7 @@ class Policy {
   torch::Tensor value(const torch::Tensor& conflicts) { return controller_->value(conflicts); }
 
   /// The command for a picked candidate; nothing: it gets no command.
-  /// @param action index of the command, or the raw sample
+  /// @param action index of the command, or sample of a continuous command
   /// @param lane column of the lane head; ignored unless vehicles.lane_change is set
   [[nodiscard]] std::optional<scene::Command> command(const scene::FrameView& frame,
                                                       const scene::Candidate& candidate,

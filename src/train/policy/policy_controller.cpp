@@ -85,8 +85,8 @@ class PolicyController final : public scene::Controller {
   }
 
   [[nodiscard]] std::string_view name() const override { return "checkpoint"; }
-  /// decide() is called after every step. It finds the ends of the control periods itself, because
-  /// they determine which steps in between have frames.
+  /// 0: decide() is called after every step, because some steps within a control period have
+  /// frames. It finds the ends of the control periods itself.
   [[nodiscard]] double period_s() const override { return 0.0; }
 
  private:

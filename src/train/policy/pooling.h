@@ -24,8 +24,8 @@ class GroupMeans {
     ++rows_[static_cast<std::size_t>(group)];
     return sums_.data() + static_cast<std::size_t>(group) * columns_;
   }
-  /// Writes the means of some groups, zeros for a group without rows, and then the number of rows
-  /// of each group in units of 20.
+  /// Writes the means of some groups (zeros for a group without rows), and then for each of these
+  /// groups its number of rows divided by 20.
   /// @return the end of the written numbers
   float* write(std::int64_t first_group, std::int64_t groups, float* to) const;
 
@@ -35,8 +35,8 @@ class GroupMeans {
   std::vector<std::int32_t> rows_;
 };
 
-/// Whether a vehicle is before a stop line on an approach that gives way or ends, before a stop
-/// line on another approach, or behind a conflict.
+/// Where a vehicle is: before a stop line on an approach that gives way or ends, before a stop line
+/// on another approach, or in or after the zone of a conflict.
 enum VehiclePlace : std::int64_t { kMinorApproach, kOtherApproach, kElsewhere, kNumPlaces };
 
 VehiclePlace place_of(const scene::FrameView& frame, std::size_t node);
