@@ -26,10 +26,10 @@ LightKind kind_of(const config::Lights& settings) {
           .keeps_programs = config::keeps_programs(settings.advisor)};
 }
 
-/// By how much one more vehicle before the light raises the initial output for its green. An output
-/// is a value in units of the reward with Q-learning, and a logit without a unit with PPO.
+/// By how much one more vehicle before the light raises the initial output for the green that the
+/// vehicle will use. With Q-learning an output is a value in units of the reward, with PPO a logit.
 double first_logit_of_a_vehicle(const config::Lights& settings, bool by_values) {
-  constexpr double kSavedByAGreen_s = 10.0;  // time that a waiting vehicle saves
+  constexpr double kSavedByAGreen_s = 10.0;  // estimated time that a vehicle saves with this green
   return by_values ? settings.reward_scale * kSavedByAGreen_s : kLogitOfAVehicle;
 }
 

@@ -46,8 +46,8 @@ report::NamedValues ControllerLog::iterated(const RolloutBatch& batch, const Pro
   return values;
 }
 
-/// The collector warns of each lost episode. Many of them are an error, since the run needs
-/// attention.
+/// The collector warns of each lost episode. If many are lost, this function logs an error, because
+/// the run needs attention.
 void ControllerLog::watch_losses(const rollout::PoolCounters& counters) {
   constexpr std::uint64_t kMinEpisodes = 20;  // fewer episodes give no meaningful share
   constexpr double kTooMany = 0.1;

@@ -23,9 +23,8 @@ class ReturnPoint {
   /// Keeps the current state of the agents; does nothing if training.max_rollbacks is 0.
   void keep(const Agents& agents);
   /// Restores the kept state of the agents and lowers their learning rates.
-  /// @return false if nothing is kept, or if the training has returned training.max_rollbacks
-  /// times;
-  ///   then the agents are unchanged
+  /// @return false if nothing is kept, or if the training has already returned
+  ///   training.max_rollbacks times; then the agents are unchanged
   bool go_back(const Agents& agents);
   [[nodiscard]] std::int64_t rollbacks() const { return rollbacks_; }
   /// Factor on the learning rates: training.rollback_factor to the power of rollbacks().

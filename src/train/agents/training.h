@@ -48,7 +48,7 @@ class ControllerTraining final : public Training {
 
  private:
   void add_agents();
-  /// The iteration after which every agent has stopped imitating.
+  /// The first iteration in which no agent imitates.
   [[nodiscard]] std::int64_t imitation_end() const;
   /// Runs `use` while every agent acts with the weights that are evaluated.
   void with_evaluated_weights(const std::function<void()>& use);

@@ -24,8 +24,8 @@ namespace {
 /// Initial value of the advised command. The initial value of all others is 0.
 constexpr double kAdvantageOfAdvice = 0.02;
 
-/// With Q-learning the outputs of the controller are values, so they must not begin with the logits
-/// that a controller begins with. Only the advised command has a value other than 0 at first.
+/// Replaces the initial logits of the controller by initial values, because its outputs are values
+/// with Q-learning. Only the advised command has a value other than 0 at first.
 Policy& with_first_values(Policy& policy) {
   const torch::NoGradGuard no_grad;
   auto parameters = policy.controller()->named_parameters();
@@ -82,8 +82,8 @@ class VehiclesByDqn final : public Agent {
   [[nodiscard]] const comm::ParameterArena& parameters() const override {
     return learner_.networks().parameters();
   }
-  /// Without encodings the observations of a few vehicles are so cheap to compute that sharing the
-  /// work among threads takes longer.
+  /// Without encodings the observations of a few vehicles are so cheap to compute that several
+  /// threads would take longer than one.
   [[nodiscard]] bool prefers_one_thread() const override {
     return !InputGroups(config_.vehicles.inputs).any_encoding();
   }

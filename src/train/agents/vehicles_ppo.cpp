@@ -113,8 +113,8 @@ class VehiclesByPpo final : public Agent {
   std::string features_;  ///< features that the world model was trained with; empty: not known
 };
 
-/// Memory may hold four copies of an iteration's experience: as collected, as packed, the complete
-/// episodes only, and the rows gathered for a minibatch.
+/// The estimate allows for four copies of an iteration's experience, such as the collected steps,
+/// the packed tensors, and the rows gathered for a minibatch.
 MemoryNeeds VehiclesByPpo::memory_needs() const {
   constexpr std::int64_t kCandidates = 10;  // rough number of candidates in a state
   constexpr std::int64_t kCopies = 4;
