@@ -11,14 +11,13 @@ namespace traffic::train::dqn {
 class ControllerLearner final : public offpolicy::Learner {
  public:
   /// Collective.
-  /// @param policy the policy whose controller learns. Its advice margin also applies to the choice
-  ///   of the commands that a target evaluates. It must outlive this object.
+  /// @param policy the policy whose controller learns; it must outlive this object. The commands of
+  ///   the next state, whose values the targets contain, are chosen with its advice margin.
   ControllerLearner(const config::Config& config, Policy& policy, const RowLayout& layout,
                     comm::Communicator& communicator);
 
-  /// @param batch observations are rows of `layout`; action vectors contain the index of the
-  /// command
-  ///   of each place
+  /// @param batch observations are rows of the layout; action vectors contain the index of the
+  ///   command of each place
   offpolicy::Figures update(const offpolicy::Batch& batch,
                             const offpolicy::UpdateContext& context) override;
 

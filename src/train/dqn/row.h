@@ -2,8 +2,8 @@
 ///
 ///   conflict | shared | place 1 | ... | place K
 ///
-/// A place belongs to a decision. It consists of a flag and the `own` inputs of the candidate; the
-/// flag is 1 if there was a decision, otherwise the whole place is 0.
+/// A place has room for one decision. It consists of a flag, which is 1, and the `own` inputs of
+/// the candidate. A place without a decision contains only zeros.
 #pragma once
 
 #include <torch/types.h>

@@ -24,8 +24,8 @@ class FragmentStreams {
   [[nodiscard]] std::vector<std::int64_t> ids() const;
 
   /// Calls push() for each control step, oldest first, with the step of all streams. The action
-  /// vector of a stream has the index of the command of each place (row.h); replay::Step::actions
-  /// are not used and 0. The data of a step are valid only during the call.
+  /// vector of a stream contains the index of the command of each place (row.h). The numbers in
+  /// replay::Step::actions are unused and 0. The data of a step are valid only during the call.
   /// @param experience fragments of `steps` control steps of each simulation; global_state is
   ///   simulation * steps + step
   /// @throws Error if steps of a simulation are missing

@@ -15,7 +15,7 @@ std::int64_t num_learned(const LightHistory& light) {
 
 /// The histories of L lights as columns, padded to the length T of the longest one: [T, L].
 struct Padded {
-  torch::Tensor rewards, values, next_values, ends, periods;  ///< ends: the last decision
+  torch::Tensor rewards, values, next_values, ends, periods;  ///< ends: true at the last decision
 };
 
 Padded pad(const std::vector<const LightHistory*>& lights, const rl::RunningMeanStd& scale) {
@@ -135,7 +135,7 @@ void find_states(Experience& experience) {
 /// Collective.
 void number_states(const std::vector<EpisodeHistory>& episodes, std::int64_t num_episodes,
                    comm::Communicator& communicator, Experience& experience) {
-  // The states of each episode, and behind them the decisions of all.
+  // Number of states of each episode; the last entry is the number of decisions.
   torch::Tensor counts = torch::zeros({num_episodes + 1}, torch::kLong);
   for (const EpisodeHistory& episode : episodes) counts[episode.order] = num_states(episode);
   counts[num_episodes] = experience.chosen.size(0);

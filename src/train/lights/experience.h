@@ -31,8 +31,8 @@ struct Experience {
   torch::Tensor light = {};       ///< [N] int64: index of the light history on this rank
   /// Graphs of all moments, as views of the histories; empty if the policy reads no graph.
   std::vector<scene::SignalGraphView> moments = {};
-  torch::Tensor moment = {};    ///< [N] int64: index in `moments`; [0] without graphs
-  torch::Tensor node = {};      ///< [N] int64: node of the light in that graph; [0] without graphs
+  torch::Tensor moment = {};  ///< [N] int64: index in `moments`; empty without graphs
+  torch::Tensor node = {};    ///< [N] int64: node of the light in that graph; empty without graphs
   torch::Tensor by_state = {};  ///< [N] int64: indices of the decisions, state by state
   /// The parts of by_state that belong to the S states.
   rl::Segments states = rl::Segments(torch::zeros({1}, torch::kLong));
@@ -47,7 +47,7 @@ struct Taken {
   torch::Tensor chosen;  ///< [n] int64: row of the chosen green in the batch
 };
 /// Selects decisions, with the graphs of their moments.
-/// @param decisions [n] int64; those of one moment are adjacent
+/// @param decisions [n] int64; decisions of the same moment must be adjacent
 Taken take(const Experience& experience, const torch::Tensor& decisions);
 
 struct Horizon {
@@ -56,9 +56,9 @@ struct Horizon {
 };
 
 /// Packs the histories of this rank and computes advantages and returns. Collective.
-/// @param episodes outlive the result, which refers to their graphs
+/// @param episodes must outlive the result, which refers to their graphs
 /// @param num_episodes number of episodes of all ranks
-/// @param scale by which the values in the histories are standardised
+/// @param scale scale with which the values in the histories are standardised
 Experience pack(const std::vector<EpisodeHistory>& episodes, std::int64_t num_episodes,
                 const rl::RunningMeanStd& scale, const Horizon& horizon,
                 comm::Communicator& communicator);

@@ -22,7 +22,7 @@ struct LightHistory {
   std::vector<float> value;               ///< value estimate, standardised
   std::vector<float> reward;              ///< sum until the next decision, discounted to this one
   std::vector<std::int64_t> periods;      ///< number of control periods until the next decision
-  std::vector<std::int64_t> moment = {};  ///< index in EpisodeHistory::moments; or empty
+  std::vector<std::int64_t> moment = {};  ///< index in EpisodeHistory::moments, if there are any
 };
 
 struct EpisodeHistory {
@@ -42,7 +42,7 @@ struct Crediting {
 /// environments share a batch.
 class LightHistories {
  public:
-  /// @param policy outlives this
+  /// @param policy must outlive this object
   LightHistories(LightPolicy& policy, const Crediting& crediting)
       : policy_(policy), crediting_(crediting) {}
 
@@ -65,7 +65,7 @@ class LightHistories {
   struct Running {
     EpisodeHistory history;
     std::optional<std::uint64_t> sampling_seed;
-    std::int64_t decisions = 0;  ///< number so far in the episode
+    std::int64_t decisions = 0;  ///< number of times that the policy has decided in this episode
   };
   void keep(EpisodeHistory& history, const rollout::LightSection& period,
             const LightDecisions& made) const;

@@ -9,11 +9,11 @@
 
 namespace traffic::train::lights {
 
-/// Replaces the weights of a network until it is destroyed.
+/// Replaces the weights of a network. The destructor restores them.
 class WeightsInUse {
  public:
   /// @param flat weights of the network
-  /// @param others their replacement
+  /// @param others the weights that the network gets instead
   WeightsInUse(torch::Tensor flat, const torch::Tensor& others);
   ~WeightsInUse() { flat_.copy_(kept_); }
   WeightsInUse(const WeightsInUse&) = delete;

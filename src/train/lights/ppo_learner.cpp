@@ -103,8 +103,8 @@ std::optional<Learned> PpoLearner::learn(const std::vector<EpisodeHistory>& epis
                  .loss = WatchedLoss{.value = found.value_loss}};
 }
 
-/// Standardises the advantages over all ranks, evens them out between lights, and updates the
-/// running scale of returns. Collective.
+/// Standardises the advantages over all ranks, scales them for each light (even_out), and updates
+/// the running scale of returns. Collective.
 PpoLearner::Targets PpoLearner::make_targets(const Experience& experience) {
   const auto moments_of = [&](const torch::Tensor& x) {
     torch::Tensor moments = rl::moments_of(x, 1);

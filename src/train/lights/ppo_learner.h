@@ -56,7 +56,7 @@ class PpoLearner final : public Learner {
  private:
   /// Standardised inputs of the PPO loss.
   struct Targets {
-    torch::Tensor advantages;  ///< [N] over all ranks, evened out between lights
+    torch::Tensor advantages;  ///< [N] standardised over all ranks, then scaled for each light
     torch::Tensor values;      ///< [N] estimates at decision time, in units of scale_
     torch::Tensor returns;     ///< [N] in units of scale_
   };
@@ -68,7 +68,7 @@ class PpoLearner final : public Learner {
                       const torch::Tensor& decisions, const rl::PpoDenominators& denominators);
 
   config::Ppo ppo_;
-  std::int64_t iterations_;  ///< planned for the whole training
+  std::int64_t iterations_;  ///< number of iterations of the whole training
   std::uint64_t seed_;
   double step_factor_ = 1.0;  ///< factor of the learning rate
   LightPolicy& policy_;

@@ -7,8 +7,8 @@
 namespace traffic::train::lights {
 namespace {
 
-/// Lower bound, in seconds of lost time, of the deviation of a light's returns. Smaller variations
-/// are noise.
+/// Lower bound of the standard deviation of a light's returns (kLevel), in seconds of lost time.
+/// Smaller deviations are noise.
 constexpr double kLeastLevel_s = 5.0;
 
 }  // namespace

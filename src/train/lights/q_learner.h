@@ -20,8 +20,8 @@ namespace traffic::train::lights {
 /// has the highest value, and other programs can run the policy without knowing how it was trained.
 ///
 /// The update divides errors by the square root of the standard deviation of the light's returns.
-/// Undivided errors would make lights with little traffic learn last; errors divided by the
-/// deviation itself would do so for lights with much traffic.
+/// Without this division, lights with little traffic would learn last. With a division by the
+/// deviation itself, lights with much traffic would learn last.
 class QUpdate final : public offpolicy::Learner {
  public:
   /// Collective.
@@ -29,7 +29,8 @@ class QUpdate final : public offpolicy::Learner {
   QUpdate(const offpolicy::OffPolicy& settings, LightPolicy& online, LightPolicy& target,
           const RowLayout& layout, comm::Communicator& communicator);
 
-  /// @param batch observations are rows of the layout; action vectors have ReturnColumn as columns
+  /// @param batch observations are rows of the layout; the columns of action vectors are those of
+  ///   ReturnColumn
   offpolicy::Figures update(const offpolicy::Batch& batch,
                             const offpolicy::UpdateContext& context) override;
 

@@ -16,7 +16,7 @@ namespace traffic::train::lights {
 
 struct RowLayout {
   std::int64_t features = 1;    ///< F: number of features of a green
-  std::int64_t max_greens = 8;  ///< K: room for so many greens
+  std::int64_t max_greens = 8;  ///< K: maximum number of greens of a light
 
   [[nodiscard]] std::int64_t width() const { return kFirstGreen + max_greens * features; }
   static constexpr std::int64_t kFirstGreen = 2;
@@ -41,8 +41,8 @@ enum ReturnColumn : std::int64_t {
 };
 
 /// Passes the decisions of all lights to `push`, light by light in the order of time. The last
-/// decision of a light is marked kTruncated, because its reward is incomplete. The action vector of
-/// a step has ReturnColumn as columns; the reward of the step is 0 and unused.
+/// decision of a light is marked kTruncated, because its reward is incomplete. The columns of a
+/// step's action vector are those of ReturnColumn; the reward of the step is unused and 0.
 /// @throws DataError if a light has more greens than the layout has room for
 void for_each_decision(const RowLayout& layout, const std::vector<EpisodeHistory>& episodes,
                        const Return& kind, const std::function<void(const replay::Step&)>& push);
