@@ -64,7 +64,7 @@ TEST_F(DqnTraining, ContinuesOnAnotherNumberOfRanksWithAllStreams) {
     const Outcome outcome = run_program(
         command(ranks, "run", "--set training.iterations=" + std::to_string(4 + ranks)));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-    EXPECT_THAT(outcome.output, HasSubstr("streams were dealt out with their simulations"));
+    EXPECT_THAT(outcome.output, HasSubstr("took over the replay's streams of its simulations"));
     EXPECT_EQ(summary("run")["world_size"], ranks);
     std::vector<nlohmann::json> all = figures_of_learning("run");
     std::erase_if(all, [](const auto& row) { return !row.contains("replay/transitions"); });

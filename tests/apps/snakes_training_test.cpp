@@ -100,7 +100,7 @@ TEST_F(SnakesTraining, OnAnotherNumberOfRanksTheReplayIsDistributedAnew) {
     const Outcome outcome = run_program(command(
         ranks, "run", "--set offpolicy.max_episodes=" + std::to_string(ranks == 1 ? 96 : 192)));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-    EXPECT_THAT(outcome.output, HasSubstr("the replay was dealt out anew"));
+    EXPECT_THAT(outcome.output, HasSubstr("the replay was divided anew"));
     EXPECT_EQ(summary("run")["world_size"], ranks);
   }
 }
@@ -168,7 +168,7 @@ TEST_F(SnakesTraining, BadInputIsRefusedWithItsExitCode) {
   refused("--set run.init_from=/none/at/all.h5", 4, "/none/at/all.h5");
   ASSERT_EQ(run_program(command(1, "run", "--set offpolicy.max_episodes=16")).exit_code, 0);
   refused("--set offpolicy.learner=sac --set run.init_from=" + best("run"), 4,
-          "is of the learner dqn, this run's offpolicy.learner is sac");
+          "was written by the learner dqn, but this run's offpolicy.learner is sac");
   const Outcome kind = run_program(
       TRAFFIC_BIN_DIR "/traffic_eval --controller checkpoint:" + best("run") + " --against strong");
   EXPECT_EQ(kind.exit_code, 2);

@@ -16,8 +16,8 @@ class Scores {
  public:
   Scores(ActingNetwork& acting, const torch::Tensor& obs, std::size_t rows)
       : first_(acting.first_score), num_actions_(static_cast<std::size_t>(acting.num_actions())) {
-    TRAFFIC_CHECK(obs.size(0) == static_cast<std::int64_t>(rows), "{} rows for {} actions",
-                  obs.size(0), rows);
+    TRAFFIC_CHECK(obs.size(0) == static_cast<std::int64_t>(rows),
+                  "found {} rows of observations, expected {}", obs.size(0), rows);
     const torch::NoGradGuard no_grad;
     const torch::Device device = acting.network->parameters().front().device();
     values_ = acting.network->forward(obs.to(device)).to(torch::kCPU);

@@ -11,7 +11,7 @@
 
 namespace traffic::train::offpolicy {
 
-/// A network and the index of its first output that is the score of an action.
+/// A network whose outputs from index first_score on are the scores of the actions.
 struct ActingNetwork {
   model::Mlp network;
   std::int64_t first_score = 0;
@@ -32,7 +32,8 @@ struct Exploration {
 /// @param obs [rows, inputs], on the CPU
 /// @param actions [rows] output
 /// @param vectors [rows, num_actions] output, may be empty: the weights from which each action was
-///   drawn. For a random action they are uniform random numbers
+///   drawn. The weights of a random action are uniform random numbers. An action that was not drawn
+///   but has the highest score leaves its row unchanged.
 void explore(ActingNetwork& acting, const torch::Tensor& obs, const Exploration& exploration,
              Rng& rng, std::span<std::uint8_t> actions, std::span<float> vectors);
 

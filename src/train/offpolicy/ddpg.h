@@ -19,7 +19,7 @@ class Ddpg final : public MlpLearner {
  private:
   enum : std::size_t { kActor, kCritic };
 
-  /// The action that these logits of an actor give, as the vector that the critic reads.
+  /// Converts the logits of an actor into the action vector that the critic reads.
   /// @param logits [B, actions]
   /// @return [B, actions]
   torch::Tensor action_of(const torch::Tensor& logits, Rng& rng) const;

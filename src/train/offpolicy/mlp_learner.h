@@ -19,7 +19,7 @@ struct Spaces {
 };
 
 struct NetworkSpec {
-  std::string name;  ///< "critic"
+  std::string name;  ///< such as "critic"
   model::MlpShape shape;
   std::string learning_rate_key;  ///< configuration key, for messages
 };
@@ -66,7 +66,7 @@ struct PolicyShape {
   model::MlpShape shape;
   std::int64_t first_score = 0;
 };
-/// Follows from the settings, without constructing a learner.
+/// Computes the shape from the settings alone; no learner is constructed.
 PolicyShape policy_shape(const OffPolicy& settings, const Spaces& spaces);
 
 /// Collective. Makes the learner that offpolicy.learner names.

@@ -19,7 +19,7 @@ namespace traffic::train::offpolicy {
 
 /// A network and its target, of the same structure, on the learner's device.
 struct TrainedNetwork {
-  std::string name;  ///< "critic"
+  std::string name;  ///< such as "critic"
   std::shared_ptr<torch::nn::Module> online;
   std::shared_ptr<torch::nn::Module> target;
   std::string learning_rate_key;  ///< configuration key, for messages

@@ -54,7 +54,7 @@ std::span<const std::string> newest(const std::vector<std::string>& names, std::
 }
 
 /// Refuses a segment that is not full if another segment of its replay follows.
-/// @param before the segments that come before the next one
+/// @param before the segments read so far; another one follows
 void require_full_but_last(const checkpoint::Snapshot& snapshot,
                            const replay::Replay::Segments& before) {
   if (before.empty() || before.back()->is_full()) return;
@@ -95,7 +95,7 @@ struct StreamPlace {
 };
 
 /// Makes a segment of the streams at these places.
-/// @param from segments of the same steps, one of each former rank
+/// @param from segments that cover the same steps, one of each former rank
 std::shared_ptr<replay::Segment> join_streams(
     const std::vector<std::shared_ptr<replay::Segment>>& from,
     const std::vector<StreamPlace>& places, const replay::SegmentShape& shape) {
@@ -173,7 +173,7 @@ RankState::Restored RankState::restore_from(const checkpoint::Snapshot& snapshot
   const auto games = checkpoint::parts_of(snapshot, games_entry(communicator_.rank()));
   if (games.size() != 1) {
     throw CheckpointError(
-        "checkpoint {}: names {} parts for the games of rank {}, expected one; use another "
+        "checkpoint {}: it names {} parts for the games of rank {}, expected one; use another "
         "checkpoint",
         snapshot.source(), games.size(), communicator_.rank());
   }
@@ -219,13 +219,13 @@ void RankState::deal_out(const checkpoint::Snapshot& snapshot, int num_ranks_bef
   replay_.restore({own.begin(), own.end()});
   replay_.begin_anew();
   spdlog::info(
-      "{} ranks resume a checkpoint of {} ranks: the replay was dealt out anew, {} transitions to "
-      "this rank; all games start anew",
+      "{} ranks resume a checkpoint of {} ranks: the replay was divided anew, this rank got {} "
+      "transitions; all games start anew",
       size, num_ranks_before, replay_.size());
 }
 
-/// Makes this rank's segments from its streams in the segments of all former ranks. These had
-/// equally many steps, so that their segments cover the same steps.
+/// Makes this rank's segments from its streams in the segments of all former ranks. All former
+/// ranks stored the same number of steps, so their segments cover the same steps.
 void RankState::gather_streams(const checkpoint::Snapshot& snapshot, int num_ranks_before) {
   std::vector<FormerRank> former;
   std::map<std::int64_t, StreamPlace> places;
@@ -263,7 +263,7 @@ void RankState::gather_streams(const checkpoint::Snapshot& snapshot, int num_ran
   }
   replay_.restore(segments);
   spdlog::info(
-      "{} ranks resume a checkpoint of {} ranks: the replay's streams were dealt out with their "
+      "{} ranks resume a checkpoint of {} ranks: each rank took over the replay's streams of its "
       "simulations",
       communicator_.size(), num_ranks_before);
 }

@@ -19,15 +19,14 @@ namespace traffic::train::offpolicy {
 class RankState {
  public:
   /// @param replay must outlive this object
-  /// @param stream_ids numbers of this rank's streams, if the streams do not depend on the number
-  /// of
+  /// @param stream_ids numbers of this rank's streams, if the same streams exist with any number of
   ///   ranks (e.g. one for each simulation); empty: every rank has its own streams
   RankState(replay::Replay& replay, comm::Communicator& communicator,
             std::vector<std::int64_t> stream_ids)
       : replay_(replay), communicator_(communicator), stream_ids_(std::move(stream_ids)) {}
 
-  /// Collective. Adds the games and segments of this rank to the parts of the snapshot, and the
-  /// names of those of all ranks to the snapshot itself.
+  /// Collective. Adds the games and segments of this rank to the parts of the snapshot. The names
+  /// of the parts of all ranks are stored in the snapshot itself.
   void save_to(checkpoint::Snapshot& snapshot, checkpoint::Bytes games) const;
 
   struct Restored {

@@ -102,8 +102,8 @@ std::vector<config::Row> acting_rows() {
        .help = "Number of episodes between two evaluations, summed over all ranks.",
        .unit = "episodes", .range = between(1, 1e9)},
       {OFFPOLICY_KEY(eval_games),
-       .help = "Number of games of an evaluation against each of greedy and bfs, half of them from "
-               "either side.",
+       .help = "Number of games of an evaluation against each of greedy and bfs. In half of them "
+               "the trained team plays on the other side.",
        .range = between(4, 1e6)},
   };
 }

@@ -70,7 +70,7 @@ void check_learner_kind(const checkpoint::Snapshot& snapshot, const OffPolicy& s
   const std::string& found = snapshot.text(kLearner);
   if (found == settings.learner) return;
   throw CheckpointError(
-      "checkpoint {} is of the learner {}, this run's offpolicy.learner is {}; change "
+      "checkpoint {} was written by the learner {}, but this run's offpolicy.learner is {}; change "
       "offpolicy.learner, or use another checkpoint",
       snapshot.source(), found, settings.learner);
 }
@@ -79,8 +79,8 @@ void check_replay_fits(std::int64_t bytes_of_rank, int ranks_of_node, std::int64
   const std::int64_t needed = bytes_of_rank * ranks_of_node;
   if (needed <= memory_bytes) return;
   throw ResourceError(
-      "the replay does not fit into memory: {} for {} rank(s) of this machine, which has {}; lower "
-      "offpolicy.buffer_size",
+      "the replay does not fit into memory: it needs {} for {} rank(s) of this machine, which has "
+      "{}; lower offpolicy.buffer_size",
       human_bytes(needed), ranks_of_node, human_bytes(memory_bytes));
 }
 

@@ -13,7 +13,7 @@ namespace traffic::train::offpolicy {
 /// Path of the checkpoint that a new run starts from.
 /// @param init_from run.init_from: a checkpoint, or a run folder
 /// @param episode offpolicy.init_episode: the checkpoint's episode in a run folder; 0: the newest
-/// @throws ConfigError if an episode is given with a checkpoint
+/// @throws ConfigError if init_from is a checkpoint and episode is not 0
 /// @throws CheckpointError that lists the saved episodes if this episode is not among them
 std::filesystem::path starting_checkpoint(const std::string& init_from, std::int64_t episode);
 

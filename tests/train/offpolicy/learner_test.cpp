@@ -1,4 +1,4 @@
-/// Runs on 1, 2 and 3 ranks.
+/// Updates of the learners dqn, ddpg and sac. Runs on 1, 2 and 3 ranks.
 #include "train/offpolicy/mlp_learner.h"
 
 #include <gmock/gmock.h>

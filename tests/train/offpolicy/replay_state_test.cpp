@@ -1,4 +1,4 @@
-/// Runs on 1, 2 and 3 ranks.
+/// Replays of all ranks in a checkpoint. Runs on 1, 2 and 3 ranks.
 #include "train/offpolicy/replay_state.h"
 
 #include <gmock/gmock.h>
