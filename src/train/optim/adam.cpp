@@ -81,7 +81,7 @@ void Adam::restore(const at::Tensor& exp_avg, const at::Tensor& exp_avg_sq,
                    std::int64_t num_steps) {
   if (exp_avg.numel() != parameters_.numel() || exp_avg_sq.numel() != parameters_.numel()) {
     throw ShapeError(
-        "Adam: the saved moments have {} and {} values, expected {} as there are parameters",
+        "Adam: the saved moments have {} and {} values, expected {}, the number of parameters",
         exp_avg.numel(), exp_avg_sq.numel(), parameters_.numel());
   }
   exp_avg_.copy_(exp_avg.view({-1}));

@@ -23,8 +23,8 @@ class Adam {
   /// @throws ShapeError if the tensor is not flat, float32 and contiguous
   Adam(at::Tensor parameters, AdamOptions options);
 
-  /// One update with gradient * gradient_scale. The factor serves clipping and loss scaling, which
-  /// therefore need no loop over the gradient.
+  /// Makes one update with gradient * gradient_scale. This factor is used for clipping and loss
+  /// scaling, which therefore need no loop of their own over the gradient.
   /// @param gradients [P] float32 on the parameters' device; not changed
   void step(const at::Tensor& gradients, double learning_rate, double gradient_scale);
 

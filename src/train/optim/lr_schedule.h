@@ -11,7 +11,7 @@ namespace traffic::train {
 enum class Decay : std::uint8_t { kCosine, kLinear };
 
 struct LrSchedule {
-  double peak = 1e-3;   ///< rate at the end of the warm-up
+  double peak = 1e-3;   ///< rate before the decay begins, after the warm-up
   double floor = 1e-6;  ///< rate from step total_steps on
   std::int64_t warmup_steps = 0;
   std::int64_t total_steps = 1;
@@ -20,7 +20,8 @@ struct LrSchedule {
 
   /// Rate of the update with index `step` (0-based). It depends on nothing else, so that a resumed
   /// run needs only the step. From step `warmup_steps` on the rate decays linearly or along half a
-  /// cosine (source: Loshchilov and Hutter 2017, arXiv:1608.03983, eq. 5, without restarts).
+  /// cosine (source: Loshchilov and Hutter 2017, arXiv:1608.03983, eq. 5, without restarts). The
+  /// decay begins there for any first_step, so a later warm-up rises to a rate below the peak.
   [[nodiscard]] double at(std::int64_t step) const;
 
  private:

@@ -17,8 +17,8 @@ void restore_adam(const checkpoint::Snapshot& snapshot, const std::string& prefi
 
 /// Stores "loss_scale/...".
 void put_loss_scale(checkpoint::Snapshot& snapshot, const LossScaler& scaler);
-/// Leaves the scaler unchanged if the checkpoint, from a run in another precision, has no loss
-/// scale.
+/// Restores what put_loss_scale() stored. Leaves the scaler unchanged if the checkpoint has no loss
+/// scale, because its run used another precision.
 void restore_loss_scale(const checkpoint::Snapshot& snapshot, LossScaler& scaler);
 
 }  // namespace traffic::train

@@ -1,4 +1,4 @@
-/// Runs on 1, 2 and 3 ranks.
+/// Adam on a slice of an arena. Runs on 1, 2 and 3 ranks.
 #include "train/optim/slice_optimiser.h"
 
 #include <gmock/gmock.h>
