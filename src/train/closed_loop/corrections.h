@@ -1,4 +1,5 @@
-/// What SUMO's own driver would have done where another driver went, as examples for training.
+/// Records what SUMO's own driver would have done where another driver went. Trainings learn from
+/// these corrections.
 #pragma once
 
 #include <array>
@@ -14,14 +15,14 @@
 namespace traffic::train {
 
 /// Collects the corrections of an episode as a scene that a training reads like recorded traffic.
-/// Its frames come in runs: the past of all vehicles up to a moment, then the way that SUMO's own
-/// driver would take each ego from there. Each run has an example for each ego.
+/// Its frames come in sequences: the past of all vehicles up to a moment, then the way that SUMO's
+/// own driver would take each ego from there. Each sequence contains an example for each ego.
 class Corrections {
  public:
   explicit Corrections(std::uint64_t seed) { scene_.seed = seed; }
 
   /// Takes the vehicles of a frame. Call it before each drive().
-  /// @param asks also asks SUMO's own driver, which takes time
+  /// @param asks whether to ask SUMO's own driver now what it would do, which takes time
   void add(sim::DrivingEnv& env, bool asks);
   [[nodiscard]] bool empty() const { return scene_.time_s.empty(); }
   /// Writes the file. @throws ResourceError if it cannot be written
@@ -34,9 +35,9 @@ class Corrections {
   void add_frame(std::vector<driving::SceneNode> nodes, std::span<const std::uint8_t> signals);
 
   driving::RecordedScene scene_;
-  std::array<Frame, driving::kHistory> past_;  ///< the present first
+  std::array<Frame, driving::kHistory> past_;  ///< the present frame comes first
   std::size_t num_past_ = 0;
-  std::map<std::uint32_t, std::int32_t> index_of_;  ///< of a vehicle in the scene
+  std::map<std::uint32_t, std::int32_t> index_of_;  ///< index in the scene, by vehicle id
 };
 
 }  // namespace traffic::train

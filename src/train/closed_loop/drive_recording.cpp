@@ -45,9 +45,10 @@ Json line_of(std::span<const driving::Point> points) {
   return line;
 }
 
-/// A stop line for each lane with lights. Every signal is shown as a light of its own.
+/// A stop line for each lane with signals. On the replay page all signals of the map belong to
+/// light 0, so that the index of a link is the number of its signal.
 Json stop_lines(const driving::RoadMap& map) {
-  // The map belongs to the caller.
+  // This pointer does not own the map, which belongs to the caller.
   const driving::RoadIndex roads(
       std::shared_ptr<const driving::RoadMap>(std::shared_ptr<const driving::RoadMap>(), &map));
   std::map<std::int32_t, std::vector<std::int32_t>> signals_of;  // by lane
@@ -60,7 +61,6 @@ Json stop_lines(const driving::RoadMap& map) {
     const float half_m = 0.5F * map.width_m[static_cast<std::size_t>(lane)];
     const std::array across = {driving::from_frame(end, {.x_m = 0.0F, .y_m = half_m}),
                                driving::from_frame(end, {.x_m = 0.0F, .y_m = -half_m})};
-    // All signals of the map form one light, so that a link's place is the number of its signal.
     lines.push_back(Json{{"light", 0}, {"links", signals}, {"line", line_of(across)}});
   }
   return lines;

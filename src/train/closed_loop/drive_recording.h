@@ -14,7 +14,7 @@ namespace traffic::train {
 
 class DriveRecording {
  public:
-  /// Records the state and the plans made in it.
+  /// Records the state, and the plans that were made in it.
   /// @param plans of the driven egos; empty if SUMO drives them
   void add(const sim::DrivingEnv& env, std::span<const driving::Plan> plans);
 
@@ -27,7 +27,7 @@ class DriveRecording {
  private:
   struct Sample {
     std::uint32_t vehicle;
-    float x_m;  ///< of the front bumper
+    float x_m;  ///< position of the front bumper
     float y_m;
     float speed_mps;
     bool commanded;  ///< an ego

@@ -59,7 +59,8 @@ double distance(const driving::Point& a, const driving::Point& b) {
   return std::hypot(a.x_m - b.x_m, a.y_m - b.y_m);
 }
 
-/// Whether a lane is at a position in the frame of the vehicle.
+/// Whether there is a lane at a position in the frame of the vehicle. Outside the image the answer
+/// is always true.
 bool on_road(std::span<const std::uint8_t> image, const driving::RasterSpec& raster,
              const driving::Point& at) {
   const auto column =
@@ -95,7 +96,7 @@ bool hits(const Plan& plan, const driving::Box& ego, const Future& future) {
   return false;
 }
 
-/// A batch of unchanged examples with what the measures need.
+/// A batch of unchanged examples, with the data from which the measures are computed.
 struct Chunk {
   DrivingBatch batch;
   struct Sample {

@@ -1,4 +1,5 @@
-/// Compares planned with recorded ways: the policy beside simple predictions.
+/// Compares the plans of a policy, and simple predictions, with the ways that vehicles took in
+/// recordings.
 #pragma once
 
 #include <array>
@@ -13,17 +14,18 @@
 
 namespace traffic::train::driving_policy {
 
-/// Means over samples for one predictor.
+/// Means over samples for one predictor. The first plan is the most probable one. Simple predictors
+/// have only one plan.
 struct OpenLoopRow {
   std::string name;
-  double l2_1s_m = 0.0;  ///< distance to the recorded position after 1, 2 and 3 s
+  double l2_1s_m = 0.0;  ///< distance of the first plan to the recorded position after 1 s
   double l2_2s_m = 0.0;
   double l2_3s_m = 0.0;
-  double min_ade_m = 0.0;          ///< mean distance of the best of 6 plans
-  double min_fde_m = 0.0;          ///< distance at the end of the best of 6 plans
-  double miss_percent = 0.0;       ///< best of 6 plans further than 2 m away at the end
-  double off_road_percent = 0.0;   ///< planned positions with the vehicle's centre off the road
-  double collision_percent = 0.0;  ///< plans that overlap a recorded vehicle
+  double min_ade_m = 0.0;          ///< smallest mean distance among the first 6 plans
+  double min_fde_m = 0.0;          ///< smallest distance after 3 s among the first 6 plans
+  double miss_percent = 0.0;       ///< samples whose smallest distance after 3 s is above 2 m
+  double off_road_percent = 0.0;   ///< positions of the first plan on no lane
+  double collision_percent = 0.0;  ///< samples whose first plan overlaps a recorded vehicle
 };
 
 struct OpenLoop {
@@ -32,11 +34,12 @@ struct OpenLoop {
                                   ///< acceleration, the recorded way
 };
 
-/// Collective. Each rank evaluates its share of samples that are spread evenly over the data.
+/// Collective. Evaluates at most max_samples samples, spread evenly over the data; each rank
+/// evaluates its share.
 OpenLoop compare_plans(Policy& policy, const SceneSet& scenes, std::int64_t max_samples,
                        comm::Communicator& communicator);
 
-/// "val/l2_3s_m" and further ones for the policy.
+/// Metrics of the policy, such as "val/l2_3s_m".
 report::NamedValues metrics_of(const OpenLoop& result);
 /// Prints the table.
 void print_open_loop(const OpenLoop& result);

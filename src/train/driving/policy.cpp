@@ -45,8 +45,10 @@ void Policy::set_statistics(const torch::Tensor& plans, const torch::Tensor& spe
                                    .anchors = {}};
   if (settings_.head != "regression") {
     if (plans.size(0) < settings_.modes) {
-      throw DataError("{} training samples for driving.modes = {}; record more scenes or lower it",
-                      plans.size(0), settings_.modes);
+      throw DataError(
+          "there are {} training samples, but driving.modes = {} needs at least as many; record "
+          "more scenes or lower driving.modes",
+          plans.size(0), settings_.modes);
     }
     statistics.anchors = model::group_centres(difference / statistics.scale, settings_.modes, seed);
   }

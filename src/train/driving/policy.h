@@ -23,17 +23,19 @@ class Policy {
   [[nodiscard]] const comm::ParameterArena& parameters() const { return *parameters_; }
   [[nodiscard]] torch::Device device() const { return device_; }
 
-  /// Scale of residuals and anchors, from training examples.
+  /// Computes the scale of residuals and the anchors (model::PlanStatistics) from training
+  /// examples.
   void set_statistics(const torch::Tensor& plans, const torch::Tensor& speed_mps,
                       std::uint64_t seed);
   /// The mean loss of a batch on the policy's device.
   torch::Tensor loss(const DrivingBatch& batch);
-  /// Plans without gradients, in the precision of training.
+  /// The most probable plans of each sample, without gradients.
+  /// @param count maximum number of plans of a sample
   model::DrivingPlans plans(const DrivingBatch& batch, std::int64_t count);
 
   /// The statistics, as "driving/...", and the settings of the input.
   void save_to(checkpoint::Snapshot& snapshot) const;
-  /// @throws CheckpointError if the checkpoint's network or input is another one
+  /// @throws CheckpointError if the checkpoint's policy has another network or input
   void restore_statistics(const checkpoint::Snapshot& snapshot);
 
  private:
@@ -43,7 +45,8 @@ class Policy {
   std::unique_ptr<comm::ParameterArena> parameters_;
 };
 
-/// Stored text that a policy's input and network must agree on: "small diffusion 96 256 20".
+/// Describes the input and the network of a policy: "input all, raster small, status ...". It is
+/// stored in checkpoints, which fit only a policy with the same text.
 std::string structure_text(const Driving& settings);
 
 }  // namespace traffic::train::driving_policy

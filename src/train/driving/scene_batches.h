@@ -37,15 +37,17 @@ struct DrivingBatch {
   [[nodiscard]] DrivingBatch slice(std::int64_t begin, std::int64_t end) const;
 };
 
-/// A batch with room for what `count` vehicles see; the other tensors are undefined.
+/// A batch with memory for image, status and speed of `count` vehicles; its other tensors are
+/// undefined.
 DrivingBatch observed_batch(const driving::RasterSpec& raster, std::int64_t count);
 /// Writes what a vehicle sees as sample i of a batch: image, status and speed.
 void observe(driving::Observer& observer, const driving::MapIndex& map, const driving::View& view,
              const driving::ObserveOptions& options, std::int64_t i, DrivingBatch& batch);
-/// @param plans [N, 12] or more dimensions, float32 on the CPU
+/// Converts a tensor into plans.
+/// @param plans [N, 12], or more dimensions of which the last has 12 columns; float32 on the CPU
 std::vector<driving::Plan> plans_in(const torch::Tensor& plans);
 
-/// The episodes of a split of files of scenes.
+/// The episodes of one split in some files of scenes.
 class SceneSet final : public data::SampleIndex {
  public:
   /// Reads every episode once to count its samples.
@@ -60,7 +62,7 @@ class SceneSet final : public data::SampleIndex {
 
   [[nodiscard]] std::int32_t block_of(std::int64_t sample) const;
   [[nodiscard]] std::shared_ptr<const driving::SceneTracks> read(std::int32_t block) const;
-  /// Samples whose plans SUMO's own driver corrected.
+  /// Number of samples from files of corrections.
   [[nodiscard]] std::int64_t num_corrections() const { return num_corrections_; }
   [[nodiscard]] std::size_t num_files() const { return files_.size(); }
   /// Names of the maps, sorted, each once.

@@ -42,8 +42,8 @@ std::vector<config::Row> driving_rows() {
                "The decay rises to this value in the first steps. 0: the weights themselves.",
        .range = {.low = 0.0, .high = 1.0, .high_open = true}},
       {DRIVING_KEY(validation_files),
-       .help = "Files of scenes for validation and the final table, as paths or globs; best of "
-               "maps that are not in `data.files`. Empty: the validation and test episodes of "
+       .help = "Files of scenes for validation and the final table, as paths or globs, preferably "
+               "of maps that are not in `data.files`. Empty: the validation and test episodes of "
                "`data.files`."},
       {DRIVING_KEY(validation_samples),
        .help = "Samples of a validation, spread evenly over the data.", .unit = "samples",

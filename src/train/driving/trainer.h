@@ -73,7 +73,7 @@ class Trainer {
   SkippedSteps skipped_;
 };
 
-/// While it exists, the policy has the mean weights.
+/// While an object of this class exists, the policy has the mean weights.
 class WithMeanWeights {
  public:
   WithMeanWeights(Policy& policy, const Trainer& trainer);

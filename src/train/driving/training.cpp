@@ -28,7 +28,7 @@ namespace traffic::train {
 namespace driving_policy {
 namespace {
 
-/// Samples from which scales and anchors are computed.
+/// Maximum number of samples from which scales and anchors are computed.
 constexpr std::int64_t kStatisticsSamples = 4096;
 
 struct Scenes {
@@ -85,9 +85,8 @@ std::int64_t total_steps_of(const config::Train& train, std::int64_t batches_per
   const std::int64_t steps = train.epochs * (batches_per_epoch / train.accumulation_steps);
   if (steps < 1) {
     throw ConfigError(
-        "train.accumulation_steps: {} batches are to be accumulated, but an epoch "
-        "has only {}; lower it, data.batch_size or the number of ranks, or record "
-        "more scenes",
+        "train.accumulation_steps is {}, but an epoch has only {} batches; lower "
+        "train.accumulation_steps, data.batch_size or the number of ranks, or record more scenes",
         train.accumulation_steps, batches_per_epoch);
   }
   return train.max_steps > 0 ? std::min(steps, train.max_steps) : steps;
