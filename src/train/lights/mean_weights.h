@@ -1,3 +1,4 @@
+/// The running mean of the weights of a policy of traffic lights, with which evaluations act.
 #pragma once
 
 #include <torch/utils.h>

@@ -1,4 +1,4 @@
-/// Runs on 1, 2 and 3 ranks.
+/// Q-learning of the vehicles' controller. Runs on 1, 2 and 3 ranks.
 #include "train/dqn/learner.h"
 
 #include <gmock/gmock.h>

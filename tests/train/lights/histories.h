@@ -31,11 +31,11 @@ inline std::int32_t act(LightPolicy& policy, const rollout::LightChoice& choice,
 }
 
 /// Decisions of one light. Each is among two to four greens with random features, and its reward is
-/// the first feature of the chosen green. The features of the initial rule are equal for all
-/// greens.
-/// @param traffic value of the feature "light_vehicles" for all greens; nothing: each green has a
-///   random value, because only rounding would move a rule's weight of a feature that is equal for
-///   all greens
+/// the first feature of the chosen green. The features that the initial policy reads ("near" and
+/// "is_present") are 0 for all greens.
+/// @param traffic value of the feature "light_vehicles" for all greens; nothing: random values. A
+///   feature that is equal for all greens has no effect on the choice, so only rounding would
+///   change its weight.
 inline LightHistory simulate_light(LightPolicy& policy, int decisions, std::uint64_t seed,
                                    std::optional<float> traffic = {}) {
   Rng rng(seed);
@@ -57,8 +57,8 @@ inline LightHistory simulate_light(LightPolicy& policy, int decisions, std::uint
   return light;
 }
 
-/// Two lights in each episode. Simulates the episodes of `count` whose order is `remainder` modulo
-/// `modulus`.
+/// Simulates those of `count` episodes whose order is `remainder` modulo `modulus`, with two lights
+/// each.
 inline std::vector<EpisodeHistory> simulate_episodes(LightPolicy& policy, std::int64_t count,
                                                      std::int64_t remainder, std::int64_t modulus,
                                                      std::uint64_t seed = 1) {
@@ -111,7 +111,7 @@ inline EpisodeHistory simulate_ring(LightPolicy& policy, std::int64_t order, int
   return episode;
 }
 
-/// Simulates the episodes of `count` whose order is `remainder` modulo `modulus`.
+/// Simulates those of `count` episodes of the ring whose order is `remainder` modulo `modulus`.
 inline std::vector<EpisodeHistory> simulate_ring_episodes(LightPolicy& policy, std::int64_t count,
                                                           std::int64_t remainder,
                                                           std::int64_t modulus,

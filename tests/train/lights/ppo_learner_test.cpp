@@ -1,4 +1,4 @@
-/// Runs on 1, 2 and 3 ranks.
+/// Updates of the lights' policy by PPO. Runs on 1, 2 and 3 ranks.
 #include "train/lights/ppo_learner.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-/// Runs on 1, 2 and 3 ranks.
+/// Q-learning of traffic lights, and the rows of its replay. Runs on 1, 2 and 3 ranks.
 #include "train/lights/q_learner.h"
 
 #include <gmock/gmock.h>

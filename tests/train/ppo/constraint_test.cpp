@@ -1,4 +1,4 @@
-/// Runs on 1, 2 and 3 ranks.
+/// The constraint of phase 3, and the cost. Runs on 1, 2 and 3 ranks.
 #include "train/ppo/constraint.h"
 
 #include <gtest/gtest.h>

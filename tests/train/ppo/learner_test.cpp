@@ -1,4 +1,4 @@
-/// Runs on 1, 2 and 3 ranks.
+/// Updates of the vehicles' policy by PPO and by imitation. Runs on 1, 2 and 3 ranks.
 #include "train/ppo/learner.h"
 
 #include <gmock/gmock.h>
@@ -203,7 +203,8 @@ TEST(Learner, IgnoresConflictsThatARoadDoesNotHave) {
 
 TEST(Learner, FittingTheValueDoesNotChangeThePolicy) {
   config::Config config = small_config();
-  config.ppo.final_learning_rate = 0.0;  // fit() uses learning_rate instead
+  // The learning rate of the policy is 0 in iteration 1. fit() always uses ppo.learning_rate.
+  config.ppo.final_learning_rate = 0.0;
   config.training.iterations = 1;
   config.ppo.value_epochs = 2;
   AloneCommunicator alone;
