@@ -340,7 +340,7 @@ TEST_F(Phase2Test, CrashesAndInvalidAnswersCostOnlyTheirEpisodes) {
   // With a probability alone some runs would have no fault.
   for (const auto& [fault, said_of_each] :
        {std::pair("sumo_env.step:*:p0.002:segv,sumo_env.step:1:100:segv", "fault segv at"),
-        std::pair("sumo_env.step:0:100:huge", "episode lost (")}) {
+        std::pair("sumo_env.step:0:100:huge", "episode was lost (")}) {
     const Outcome outcome =
         run_program(command(2, "run", "", std::string("TRAFFIC_FAULT=") + fault));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.output;

@@ -159,7 +159,7 @@ TEST_F(SearchTest, AtTrafficLightsAllScriptsRunAndNoEpisodeIsLost) {
   const Outcome outcome = run_program(command(
       "run", "--set env.scenario=corridor --set env.max_time_s=120 --set training.iterations=1"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, Not(HasSubstr("episode lost")));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("episode was lost")));
   const auto found = search_of("run");
   std::set<std::string> kinds;
   for (const auto& script : found["tried"]) {

@@ -60,7 +60,7 @@ void ControllerLog::watch_losses(const rollout::PoolCounters& counters) {
   }
   spdlog::error(
       "{} of the last {} episodes were lost because their simulations failed; training continues, "
-      "but slower. The warnings name the causes; logs/error.log of the run has those of all ranks",
+      "but slower. Warnings in logs/error.log of the run name the causes on all ranks",
       lost, begun);
 }
 

@@ -70,8 +70,8 @@ std::vector<config::PresetRow> dqn_presets() {
 
 constexpr const char* kAbout =
     "A controller of connected vehicles, of traffic lights, or of both. It picks some "
-    "vehicles and gives each a command that lasts for a while; of each light that may switch it "
-    "says which green comes next. It was trained so that more traffic gets through or less time is "
+    "vehicles and gives each a command that lasts for a while; for each light that may switch it "
+    "chooses the next green. It was trained so that more traffic gets through or less time is "
     "lost.";
 
 config::TrainingFacts ppo_facts() {

@@ -19,7 +19,7 @@ namespace traffic::train {
 
 /// An iteration collects episodes or fragments of episodes, then lets every agent learn.
 /// Evaluations on the selection seeds choose the best checkpoint. A final comparison recommends
-/// this checkpoint or the script that the policy began as.
+/// this checkpoint or the script that it was compared with.
 class ControllerTraining final : public Training {
  public:
   /// Starts the simulations and measures the baselines. Collective.

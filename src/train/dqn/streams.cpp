@@ -31,8 +31,8 @@ std::vector<std::int64_t> FragmentStreams::ids() const {
 void FragmentStreams::for_each(const Experience& experience, std::int64_t steps,
                                const std::function<void(const replay::Step&)>& push) {
   TRAFFIC_CHECK(experience.num_states() == steps * std::ssize(envs_),
-                "{} states of {} simulations, expected {} of each", experience.num_states(),
-                envs_.size(), steps);
+                "found {} states of {} simulations, expected {} states of each",
+                experience.num_states(), envs_.size(), steps);
   steps_ = steps;
   const auto streams = static_cast<std::size_t>(num_streams());
   const std::size_t all = static_cast<std::size_t>(steps) * streams;

@@ -70,7 +70,7 @@ class LightController final : public scene::Controller {
   LightPolicy policy_;
   rollout::LightChooser chooser_;
   std::uint64_t decision_seed_ = 0;
-  std::int64_t decisions_ = 0;  ///< number so far in this episode
+  std::int64_t decisions_ = 0;  ///< number of decisions so far in this episode
   std::vector<rollout::LightChoice> choices_;
   std::vector<float> rows_;
   std::vector<scene::SignalCommand> chosen_;

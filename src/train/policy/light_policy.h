@@ -1,4 +1,5 @@
-/// The policy of traffic lights: chooses the next green of each light that may switch.
+/// The policy of traffic lights: chooses the next green (a phase in which some links may drive) of
+/// each light that may switch.
 #pragma once
 
 #include <torch/types.h>
@@ -22,8 +23,8 @@ namespace traffic::train {
 struct LightKind {
   std::int64_t hidden_dim = 48;
   std::int64_t encoder_layers = 0;  ///< layers over the graph of all lights; 0: the graph is unused
-  /// The policy chooses how long the phases of the programs last (rollout::LightChooser), instead
-  /// of greens.
+  /// The policy chooses how long the phases of the programs last (rollout::LightChooser). The rows
+  /// and choices below then stand for the options of such a decision instead of greens.
   bool keeps_programs = false;
 
   bool operator==(const LightKind&) const = default;
@@ -51,7 +52,7 @@ struct LightDecisions {
 
 /// Terms of the PPO loss for B decisions, with gradient.
 struct LightTerms {
-  torch::Tensor log_prob;  ///< [B] of the chosen greens
+  torch::Tensor log_prob;  ///< [B] log-probability of the chosen greens
   torch::Tensor entropy;   ///< [B] in nats
   torch::Tensor values;    ///< [B] standardised
 };
@@ -66,9 +67,8 @@ class LightPolicy {
   /// The initial policy acts almost exactly like the script `greedy` or, if the lights keep their
   /// programs, like its advisor.
   /// @param seed seed of the initial weights
-  /// @param logit_of_a_vehicle initial logit of a green for each vehicle near its stop line; with
-  /// an
-  ///   advisor, the advised option begins with kVehiclesOfAdvice times this logit
+  /// @param logit_of_a_vehicle initial logit of a green for each vehicle near its stop line. If the
+  ///   lights keep their programs: the advised option has kVehiclesOfAdvice times this logit.
   LightPolicy(const LightKind& kind, std::uint64_t seed,
               double logit_of_a_vehicle = kLogitOfAVehicle);
 

@@ -46,7 +46,8 @@ struct ObservationInput {
   RecurrentState* memory = nullptr;  ///< updated by Perception::observe()
 };
 
-/// B observations with M candidates in total and C conflicts each. All tensors are on the CPU.
+/// B observations with M candidates in total and C conflicts each. The widths `own`, `shared` and
+/// `conflict` are those of model::ControllerInputs. All tensors are on the CPU.
 struct ObservationBatch {
   torch::Tensor own;                        ///< [M, own]
   torch::Tensor shared;                     ///< [B, shared]

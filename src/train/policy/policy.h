@@ -62,7 +62,7 @@ class Policy {
   ///   vehicles.advice_probability. If the advice is "none", the probability of not taking it is
   ///   multiplied by model::kUnadvised.
   ///
-  /// - If there is no advice or it is not taken, the candidate gets a random command with
+  /// - If there is no advisor or the advice is not taken, the candidate gets a random command with
   ///   probability vehicles.first_command_probability, and otherwise "none".
   ///
   /// Only for categorical actions without a lane head (vehicles.lane_change).

@@ -120,7 +120,7 @@ class PolicyController final : public scene::Controller {
   Decider decider_{perception_, policy_};
   std::unique_ptr<scene::Advisor> advisor_;  ///< null: no advisor
   std::uint64_t decision_seed_ = 0;
-  std::int64_t decisions_ = 0;  ///< number so far in this episode
+  std::int64_t decisions_ = 0;  ///< number of decisions so far in this episode
   scene::FrameBuilder builder_;
   RecurrentState memory_;
   std::vector<scene::GraphFrame> frames_;  ///< since the last decision

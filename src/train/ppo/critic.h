@@ -1,6 +1,6 @@
 /// A critic predicts the return of a state in each of its conflicts, for rewards or for costs. Call
-/// estimate(), then update_scale(), then fit(). Before the first fit(), call estimate() with a
-/// lambda of 1, because the values of an unfitted network are useless for bootstrapping.
+/// estimate() and update_scale() before the first fit(). This estimate needs a lambda of 1, because
+/// the values of an unfitted network are useless for bootstrapping.
 #pragma once
 
 #include <torch/types.h>
@@ -49,7 +49,7 @@ torch::Tensor moments_over_ranks(const torch::Tensor& x, const Experience& exper
 class Critic {
  public:
   struct Parts {
-    /// [N, conflict] -> [N] standardised values
+    /// Maps the inputs of conflicts, [N, conflict], to standardised values, [N].
     std::function<torch::Tensor(const torch::Tensor&)> network;
     comm::GradientArena& gradients;  ///< arena that contains the slice
     ParameterSlice slice;            ///< parameters of the network
@@ -62,7 +62,8 @@ class Critic {
   [[nodiscard]] bool is_fitted() const { return fitted_; }
   /// Computes values, advantages, and returns as advantages plus values.
   [[nodiscard]] Estimate estimate(const Experience& experience, double gae_lambda);
-  /// Adds returns [S, C] to the running scale of the values. Collective. @return their mean
+  /// Adds returns [S, C] to the running scale of the values. Collective. @return mean of the
+  /// returns
   double update_scale(const Experience& experience, const torch::Tensor& returns);
   /// Converts returns to the standardised units of the network, float32.
   [[nodiscard]] torch::Tensor standardise(const torch::Tensor& returns) const;
@@ -80,7 +81,7 @@ class Critic {
   /// Mean squared error in the last epoch of fit(), in standardised units.
   [[nodiscard]] double loss() const { return loss_; }
 
-  /// For optimiser steps outside fit(), on gradients that the caller has computed.
+  /// The optimiser of the network, for steps outside fit() on gradients that the caller computes.
   [[nodiscard]] SliceOptimiser& optimiser() { return optimiser_; }
   [[nodiscard]] std::int64_t skipped_steps() const { return optimiser_.skipped_steps(); }
 

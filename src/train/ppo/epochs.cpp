@@ -10,7 +10,7 @@
 namespace traffic::train {
 namespace {
 
-/// zero_grad, forward and backward of the parts of the minibatch, one step of each optimiser.
+/// Runs zero_grad, forward and backward of the minibatch's parts, and one step of each optimiser.
 /// @return false if the policy has diverged too far; then no step was taken
 bool run_minibatch(const PpoEpochs& in, const torch::Tensor& minibatch,
                    const rl::PpoDenominators& denominators, comm::Communicator& communicator,

@@ -18,6 +18,7 @@
 
 namespace traffic::train {
 
+/// Inputs of run_epochs().
 struct PpoEpochs {
   std::int64_t num_epochs = 1;
   std::int64_t accumulation_steps = 1;  ///< number of parts in which a minibatch is processed

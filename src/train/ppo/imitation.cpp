@@ -15,7 +15,7 @@ namespace traffic::train {
 namespace {
 
 /// The F1 score of two sets of commands; 1 if both are empty.
-/// @param counts [3] numbers of commands: in both sets and equal, in the first set, in the second
+/// @param counts [3] numbers of commands: equal in both sets, all of one set, all of the other set
 double f1_of(const torch::Tensor& counts) {
   const double either = counts[1].item<double>() + counts[2].item<double>();
   return either > 0.0 ? 2.0 * counts[0].item<double>() / either : 1.0;

@@ -40,7 +40,7 @@ std::int64_t begin_of_value(const comm::ParameterArena& parameters) {
   const auto& entries = parameters.entries();
   const auto first = std::find_if(entries.begin(), entries.end(), is_of_value);
   TRAFFIC_CHECK(std::all_of(first, entries.end(), is_of_value),
-                "the parameters of the value must come last");
+                "the parameters of the value must come after those of the policy");
   return first == entries.end() ? parameters.flat().numel() : first->offset;
 }
 

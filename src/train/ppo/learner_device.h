@@ -8,8 +8,8 @@
 namespace traffic::train {
 
 /// With ppo.learner_device = "auto", a controller of up to this many parameters learns on the CPU.
-/// Its minibatch takes about as long on one core as the kernel launches alone take on a GPU.
-/// Encodings are then copied only once, from the GPU of perception to the CPU.
+/// Its minibatch takes about as long on one core as the kernel launches alone would take on a GPU.
+/// When it learns on the CPU, the encodings that perception computes on a GPU are copied only once.
 inline constexpr std::int64_t kMostOnCpu = 100'000;
 
 /// @param learner_device ppo.learner_device

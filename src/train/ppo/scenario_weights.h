@@ -21,8 +21,9 @@ torch::Tensor decisions_of_states(const Experience& experience);
 /// script holds one vehicle in a hundred, the policy learns it mostly from these few decisions.
 torch::Tensor commands_of_states(const Experience& experience);
 
-/// Weights that give an average episode the same total in every scenario. The mean of the weights
-/// over all amounts is 1. Collective if there are several scenarios.
+/// Weights of the states. The sum of weight times amount over an average episode is the same in
+/// every scenario. The mean of the weights, weighted by the amounts, is 1. Collective if there are
+/// several scenarios.
 /// @param amounts [S] float64, from one of the functions above
 /// @param scenarios number of scenarios
 /// @return [S] float32, weight of the decisions in each state; all 1 if there is only one scenario

@@ -7,11 +7,11 @@
 namespace traffic::train {
 
 /// The values of commands are estimates. A policy that always gives the command with the highest
-/// value picks overrated commands, more so the more commands there are. A policy that only follows
-/// the advice gains nothing over it. Each evaluation therefore tries a second margin beside the
-/// current one. The second margin is smaller, since the values may have become more accurate, or
-/// larger if the gain has fallen below its best. The first margin is so large that no command
-/// reaches it.
+/// value picks overrated commands, the more often the more commands there are. A policy that only
+/// follows the advice gains nothing over it. Each evaluation therefore tries a second margin beside
+/// the current one. The second margin is smaller, since the values may have become more accurate,
+/// or larger if the gain has fallen below its best. At the start of a training the margin is so
+/// large that the policy always follows the advice.
 class AdviceMargin {
  public:
   explicit AdviceMargin(double value) : value_(value) {}

@@ -14,7 +14,7 @@ inline constexpr std::uint64_t kFirstSearchSeed = 700'000'000;
 /// Seeds of the comparison at the end of a search for scripts.
 inline constexpr std::uint64_t kFirstFinalSeed = 750'000'000;
 inline constexpr std::uint64_t kFirstBaselineSeed = 800'000'000;
-inline constexpr std::uint64_t kFirstComparisonSeed = 850'000'000;  ///< of the final comparison
+inline constexpr std::uint64_t kFirstComparisonSeed = 850'000'000;  ///< for the final comparison
 inline constexpr std::uint64_t kFirstSelectionSeed = 900'000'000;
 inline constexpr std::uint64_t kFirstTrainingSeed = 1'000'000'000;
 inline constexpr std::uint64_t kNumTrainingSeeds = 1'000'000'000;

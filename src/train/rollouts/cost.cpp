@@ -12,7 +12,7 @@ Cost::Cost(const config::Lagrange& weights, std::int64_t conflicts)
 
 std::vector<float> Cost::operator()(const rollout::Period& period,
                                     const scene::EpisodeScore& before) const {
-  // The road may have fewer conflicts than another road of the mixture.
+  // The road of this scenario may have fewer conflicts than that of another scenario.
   const std::int64_t conflicts =
       conflicts_ == 1 ? 1 : std::clamp<std::int64_t>(period.num_conflicts, 1, conflicts_);
   std::vector<double> unsafe(static_cast<std::size_t>(conflicts), 0.0);

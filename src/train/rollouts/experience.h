@@ -13,7 +13,8 @@
 
 namespace traffic::train {
 
-/// One control step of one environment, with D decisions and C conflicts.
+/// One control step of one environment, with D decisions and C conflicts (places where streams of
+/// traffic meet).
 struct Step {
   Observation seen;
   DecisionColumns made;
@@ -39,8 +40,9 @@ struct Trajectory {
   torch::Tensor final_conflict{};  ///< [C, conflict] inputs of the value after the last step
 };
 
-/// The packed trajectories of a rank: S states, M candidates, D decisions, C conflicts. The joined
-/// batch consists of the states of all ranks.
+/// The packed trajectories of a rank: S states, M candidates, D decisions, C conflicts. The widths
+/// `own`, `shared` and `conflict` are those of model::ControllerInputs. The joined batch consists
+/// of the states of all ranks.
 struct Experience {
   torch::Tensor global_state;       ///< [S] int64: index of each state in the joined batch
   torch::Tensor own;                ///< [M, own] inputs of the candidates
@@ -48,12 +50,12 @@ struct Experience {
   rl::Segments candidates;          ///< candidates of each state
   rl::Segments decided;             ///< decisions of each state
   torch::Tensor conflict;           ///< [S, C, conflict] inputs of the value
-  torch::Tensor final_conflict;     ///< [trajectories, C, conflict]
+  torch::Tensor final_conflict;     ///< [trajectories, C, conflict] see Trajectory
   Decisions decisions;              ///< Decisions::row is a row of `own`
   torch::Tensor decision_state;     ///< [D] int64: index of the state of each decision
   torch::Tensor decision_conflict;  ///< [D] int64: conflict whose rewards each decision gets
   torch::Tensor own_cost;           ///< [D] cost charged to each decision
-  torch::Tensor selection_decides;  ///< [S] bool
+  torch::Tensor selection_decides;  ///< [S] bool: there were more candidates than picks
   torch::Tensor rewards;            ///< [S, C]
   torch::Tensor exists;             ///< [S, C] bool: the state's road has this conflict
   torch::Tensor costs;              ///< [S, C]

@@ -1,5 +1,6 @@
 /// Chooses the best policy of a training on the selection seeds. At the end of the training it
-/// compares this policy with the script that it began as, on seeds that nothing was chosen on.
+/// compares this policy with the script that the policy imitated, was advised by or began as, on
+/// seeds that nothing was chosen on.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +60,7 @@ class FinalComparison {
     bool learned_nothing_yet = false;  ///< these weights are from the start or from imitation
     std::string checkpoint;            ///< path of the best checkpoint
   };
-  /// Compares the best policy with no control and with the script that it began as, and recommends
+  /// Compares the best policy with no control and with the script (scripts_to_beat), and recommends
   /// the policy or the script.
   /// @return text for the user
   std::string conclude(const Best& best, report::Summary& summary);
@@ -73,7 +74,7 @@ class FinalComparison {
   /// 0 if no margin is used.
   [[nodiscard]] double advice_margin() const { return margin_ ? margin_->value() : 0.0; }
   [[nodiscard]] double excess_of(const SelectionEvaluation& evaluation) const;
-  /// Whether the same policy is better with another way of deciding.
+  /// Whether `other`, an evaluation of the same policy that decides in another way, is better.
   [[nodiscard]] bool is_better(const SelectionEvaluation& other,
                                const SelectionEvaluation& than) const;
   // Each function tries another way of deciding and keeps it if it is better.

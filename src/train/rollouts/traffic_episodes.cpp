@@ -79,8 +79,8 @@ bool TrafficEpisodes::resume(int env) {
 }
 
 void TrafficEpisodes::lose(const rollout::Event& event) {
-  spdlog::warn("episode lost (seed {}): {}", wanted_.states.at(event.env).outcome.traffic.seed,
-               event.why);
+  spdlog::warn("an episode was lost (seed {}): {}",
+               wanted_.states.at(event.env).outcome.traffic.seed, event.why);
 }
 
 bool TrafficEpisodes::take_in(int env) {
