@@ -1,4 +1,5 @@
-/// The table of all trainings of traffic_train. To add one, write its folder and its row here.
+/// The table of all trainings of traffic_train. To add one, write its folder and add its row in
+/// src/train/trainings.cpp.
 #pragma once
 
 #include <vector>

@@ -15,8 +15,8 @@ struct DriveTask {
   std::size_t seed = 0;
 };
 
-/// Numbers 0 .. num_drive_tasks() - 1 count the seeds of the first scenario under the first driver,
-/// then those of the second scenario, and so on.
+/// The episode with a number from 0 to num_drive_tasks() - 1. Numbers first count the seeds of the
+/// first scenario under the first driver, then those of the second scenario, and so on.
 DriveTask drive_task(const DriveEvaluationPlan& plan, std::size_t number);
 std::size_t num_drive_tasks(const DriveEvaluationPlan& plan);
 /// "driver idm, scenario town, seed 3"

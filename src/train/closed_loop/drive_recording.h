@@ -15,7 +15,7 @@ namespace traffic::train {
 class DriveRecording {
  public:
   /// Records the state, and the plans that were made in it.
-  /// @param plans of the driven egos; empty if SUMO drives them
+  /// @param plans plans of the driven egos; empty if SUMO drives them
   void add(const sim::DrivingEnv& env, std::span<const driving::Plan> plans);
 
   /// Lanes as lines in metres, stop lines at lights, and the rectangle around all lanes, as in the

@@ -1,4 +1,5 @@
-/// The state of a conflict as a row of numbers, which a replay keeps:
+/// The state of a conflict (a place where streams of traffic meet) as a row of numbers, which a
+/// replay keeps:
 ///
 ///   conflict | shared | place 1 | ... | place K
 ///

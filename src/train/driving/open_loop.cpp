@@ -73,7 +73,8 @@ bool on_road(std::span<const std::uint8_t> image, const driving::RasterSpec& ras
 /// Recorded vehicles at the times of a plan.
 using Future = std::array<std::vector<driving::Box>, kPlanPoints>;
 
-/// Whether the vehicle would overlap a recorded one. Its heading is that of its movement.
+/// Whether a vehicle that follows the plan overlaps a recorded one. The vehicle's heading is that
+/// of its movement.
 bool hits(const Plan& plan, const driving::Box& ego, const Future& future) {
   driving::Point before{0.0F, 0.0F};
   double heading = ego.pose.heading_rad;

@@ -98,7 +98,7 @@ StepResult Trainer::step(DrivingLoader& batches) {
           .samples = totals_[1]};
 }
 
-/// Forward and backward of one batch. A failure is passed to all ranks with the totals.
+/// Forward and backward of one batch. If it fails, step() tells all ranks with the totals.
 void Trainer::run_part(DrivingLoader& batches) {
   try {
     std::optional<DrivingBatch> batch;

@@ -19,8 +19,9 @@ namespace traffic::train::lights {
 /// in an episode is left out, because its reward is incomplete. It serves as the next state of the
 /// decision before it.
 ///
-/// Minibatches consist of states. If the policy reads the graph of all lights, a state is all
-/// decisions of one moment, so that the graph is encoded once. Otherwise it is one decision.
+/// Minibatches consist of states. If the policy reads the graph of all lights, a state consists of
+/// all decisions at one time (moment), so that the graph of that time is encoded only once.
+/// Otherwise every decision is a state.
 struct Experience {
   LightBatch batch;               ///< observations of the N decisions, without graphs
   torch::Tensor chosen = {};      ///< [N] int64: row of the chosen green

@@ -76,7 +76,7 @@ std::vector<double> decision_times_s(double period_s, double step_s) {
   return times_s;
 }
 
-/// In training, a simulation likewise runs one control period per order.
+/// Training runs simulations in the same way: one control period for each order.
 TEST(PolicyController, DecidesAtTheEndOfEveryControlPeriod) {
   for (const double period_s : {0.5, 1.0, 1.5, 2.5, 3.0}) {
     for (const double step_s : {0.1, 0.25, 0.5}) {

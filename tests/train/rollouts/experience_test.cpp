@@ -52,7 +52,8 @@ TEST(Experience, OnlyATrajectoryThatHasNotTerminatedBootstraps) {
   const Experience all = pack({terminated, two_steps()}, {0, 2}, kWidths, 1, 2);
   const torch::Tensor values = torch::tensor({{3.0F}, {4.0F}, {3.0F}, {4.0F}});
   const torch::Tensor ends = torch::tensor({{100.0F}, {10.0F}});
-  // gamma .5, lambda 1: A_1 = 2 [+ .5 * 10] - 4; A_0 = 1 + .5 * 4 - 3 + .5 * A_1.
+  // With gamma 0.5 and lambda 1 the advantages are A_1 = 2 + 0.5 * 10 - 4 (without 0.5 * 10 if the
+  // trajectory has terminated) and A_0 = 1 + 0.5 * 4 - 3 + 0.5 * A_1.
   const torch::Tensor expected = torch::tensor({{-1.0F}, {-2.0F}, {1.5F}, {3.0F}});
   EXPECT_TRUE(torch::allclose(advantages_of(all, all.rewards, {values, ends}, 0.5, 1.0), expected));
 }

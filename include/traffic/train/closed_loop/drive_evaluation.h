@@ -40,10 +40,10 @@ struct DriveEvaluationPlan {
   std::filesystem::path corrections_dir{};
 };
 
-/// An ego of an episode.
+/// An ego, a vehicle that the driver drives, of an episode.
 struct DrivenEgo {
-  std::size_t driver = 0;    ///< index into the plan
-  std::size_t scenario = 0;  ///< index into the plan
+  std::size_t driver = 0;    ///< index in DriveEvaluationPlan::drivers
+  std::size_t scenario = 0;  ///< index in DriveEvaluationPlan::scenarios
   std::uint64_t seed = 0;
   std::string name{};  ///< SUMO's name of the vehicle
   driving::DriveMeasures measures{};

@@ -31,7 +31,7 @@ struct EvaluationPlan {
 };
 
 struct EvaluatedEpisode {
-  std::size_t controller = 0;  ///< index into the plan
+  std::size_t controller = 0;  ///< index in EvaluationPlan::controllers
   std::uint64_t seed = 0;
   scene::EpisodeScore score{};
   std::int64_t max_controlled = 0;  ///< maximum number of vehicles under control at the same time
@@ -77,7 +77,7 @@ report::Table overview_table(const EvaluationPlan& plan,
 std::string short_name(const std::string& controller);
 
 /// An excess of a safety metric over `none`, per run, whose whole 95 % interval lies above
-/// evaluation.safety_limit.
+/// evaluation.safety_limit. The limit of hard brakes is always 0.
 struct SafetyExcess {
   std::string figure;     ///< emergency_stops, emergency_brakes, collisions or hard_brakes
   double mean = 0;        ///< excess over `none` per run

@@ -134,8 +134,8 @@ class Training {
   TimeSplit time_split_;
 };
 
-/// Inputs of a training that it may inspect and change before it is constructed. One object
-/// serves all ranks.
+/// Inputs of a training that it may inspect and change before it is constructed. Each rank has its
+/// own object.
 struct Preparation {
   config::Config& config;
   comm::Communicator& communicator;
