@@ -14,8 +14,8 @@ constexpr std::array<std::string_view, 9> kNames = {"none",         "stop",     
                                                     "target_speed", "acceleration", "arrive_green"};
 static_assert(kNames.size() == static_cast<std::size_t>(kLastLongitudinal) + 1);
 
-/// Next speed on the way to a target. It limits the deceleration only; the simulator limits the
-/// acceleration.
+/// Next speed on the way to a target. This function limits the deceleration only, because the
+/// simulator limits the acceleration.
 double approach_speed(double target, double speed, double max_slowdown, double dt) {
   return std::max({target, speed - max_slowdown * dt, 0.0});
 }
@@ -126,7 +126,8 @@ void CommandBook::add(std::span<const Command> commands, RoadState& state) {
     Vehicle* vehicle = state.find(command.vehicle_id);
     if (vehicle == nullptr || vehicle->lane < 0) continue;
     if (!vehicle->is_cv)
-      throw Error(fmt::format("a command for vehicle {}, which is no CV", command.vehicle_id));
+      throw Error(fmt::format("vehicle {} got a command, but it is not a connected vehicle (CV)",
+                              command.vehicle_id));
     const auto known = std::find_if(active_.begin(), active_.end(), [&](const ActiveCommand& a) {
       return a.command.vehicle_id == command.vehicle_id;
     });

@@ -82,7 +82,7 @@ enum GlobalColumn : int {
   kNumGlobalColumns,
 };
 
-// Limits to which features are clipped.
+// Limits to which features are clipped, and the period of the features of time.
 inline constexpr double kLineFarM = 400.0;
 inline constexpr double kLineNearM = 100.0;
 inline constexpr double kSignalChangeCapS = 120.0;

@@ -34,6 +34,7 @@ std::vector<Link> links_into(const Road& road, int edge) {
   return links;
 }
 
+/// The edge from which all vehicles come onto an edge; -1 if there are several or none.
 int edge_before(const Road& road, int edge) {
   int found = -1;
   const Edge& e = at(road.edges, edge);

@@ -1,4 +1,5 @@
-/// The extent of a conflict: its zone, the stretch behind the zone, and releasing lights upstream.
+/// Functions with which conflicts.cpp finds the extent of a conflict: its zone, the road downstream
+/// of the zone, and the lights upstream that release its vehicles.
 #pragma once
 
 #include <vector>
@@ -11,7 +12,7 @@ namespace traffic::scene {
 std::vector<int> next_edges(const Road& road, int edge);
 
 /// Adds the first zone_m of the road that begins with the edges `exits` to the conflict's zone, and
-/// the road after it to the downstream part. Stretches that are already in the zone stay there.
+/// the road after this part to the conflict's downstream road.
 void spread_conflict(const Road& road, Conflict& conflict, const std::vector<int>& exits,
                      double zone_m);
 

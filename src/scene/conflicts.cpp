@@ -1,8 +1,9 @@
-// Finds the conflicts of a road. There are four kinds, found in this order. A lane leads into the
-// first conflict that is found for it:
-// 1. An edge on which a lane ends that a stream of its own feeds, such as an on-ramp with an
+// Finds the conflicts of a road. A lane belongs to the first conflict that is found for it. There
+// are four kinds of conflicts, found in this order:
+// 1. An edge on which a lane ends that is fed by a separate stream, such as an on-ramp with an
 //    acceleration lane. The stop lines lie where the streams come together; the edge is the zone.
-// 2. A junction at which links of different edges are foes: merges, crossings, roundabouts, lights.
+// 2. A junction at which links of different edges meet (are foes, as SUMO calls it): merges,
+//    crossings, roundabouts, lights.
 // 3. A weaving section: an edge that streams enter side by side and leave for different edges, so
 //    that their vehicles have to cross each other's lanes. The stream with fewer lanes is minor.
 // 4. A lane drop: a lane ends where no stream joined. Its vehicles merge into the other lanes.
@@ -143,7 +144,8 @@ class ConflictFinder {
     for (const int l : junction.incoming_lanes)
       for (const Link& link : lane(l).links) movements.push_back({l, &link});
     const std::size_t n = std::min(movements.size(), junction.foes.size());
-    // Whether link i meets (or yields to) link j, of different edges and none turning round.
+    // Whether link i meets link j (bits: foes) or yields to it (bits: response). Links of the same
+    // edge and links that turn round do not count.
     const auto bit = [&](const std::vector<std::string>& bits, std::size_t i, std::size_t j) {
       const std::string& row = bits[i];
       return j < row.size() && row[row.size() - 1 - j] == '1' &&
@@ -183,7 +185,7 @@ class ConflictFinder {
     return conflict;
   }
 
-  /// Edges to which some lanes lead.
+  /// Edges to which these lanes lead.
   [[nodiscard]] std::vector<int> reached_from(const std::vector<int>& lanes) const {
     std::vector<int> edges;
     for (const int l : lanes)
@@ -196,7 +198,8 @@ class ConflictFinder {
     if (edge(e).internal || edge(e).length_m > kMaxMergeZoneM) return std::nullopt;
     Conflict conflict;
     conflict.id = edge(e).id;
-    std::vector<std::vector<int>> reached;  // [approaches] edges, without changing lanes
+    // [approaches] edges that a vehicle can reach without changing lanes
+    std::vector<std::vector<int>> reached;
     for (const auto& movement : at(into_, e)) {
       const int from = lane(movement.lane).edge;
       add_movement(at(conflict.approaches, approach_for(conflict, from)), movement);
@@ -285,7 +288,7 @@ class ConflictFinder {
 
   Road& road_;
   const std::vector<NetJunction>& junctions_;
-  std::vector<std::vector<Movement>> into_;  // [edges] links from normal lanes
+  std::vector<std::vector<Movement>> into_;  // [edges] links onto it from lanes outside junctions
 };
 
 }  // namespace

@@ -81,7 +81,9 @@ std::unique_ptr<Controller> make_controller(std::string_view text,
   if (spec.name == "random") return std::make_unique<Random>(spec, options);
   if (auto script = make_signal_script(spec, options)) return script;
   auto script = make_script(spec, options);
-  TRAFFIC_CHECK(script != nullptr, "controller {} is in the table and not made here", spec.name);
+  TRAFFIC_CHECK(script != nullptr,
+                "config::controller_kinds() lists '{}', but make_controller() does not make it",
+                spec.name);
   return script;
 }
 

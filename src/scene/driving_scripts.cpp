@@ -39,7 +39,7 @@ class Glide final : public Script {
         state,
         [&](const Vehicle& v) -> std::optional<Ask> {
           const bool red = own_red_left_s(state, v).has_value();
-          if (red && v.line_m > to_m_) return {};  // neither slows down nor hurries yet
+          if (red && v.line_m > to_m_) return {};  // leaves vehicles far from a red light alone
           if (!red && !is_near_conflict(v, brisk_m_, /*behind=*/true)) return {};
           return Ask{red ? Longitudinal::kArriveGreen : Longitudinal::kFast};
         },

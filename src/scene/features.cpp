@@ -8,10 +8,11 @@
 namespace traffic::scene {
 namespace {
 
-// In these texts, "it" is the vehicle. "The conflict" is the one ahead on its route. If there is
-// none within 400 m and the vehicle is in or after the zone of a passed conflict, it is the passed
-// one. The conflicting approaches are those whose streams the vehicle's own stream meets. For a
-// vehicle that has passed the stop line, all approaches of the conflict are conflicting.
+// In these texts, "it" is the vehicle. "The conflict" is the conflict ahead on its route. If there
+// is none within 400 m and the vehicle is in or after the zone of a passed conflict, "the conflict"
+// is the passed conflict. The conflicting approaches are those whose streams the vehicle's own
+// stream meets. For a vehicle that has passed the stop line, all approaches of the conflict are
+// conflicting.
 constexpr std::array<FeatureSpec, kNumNodeColumns> kNode = {{
     {"position_m", "m", 0, 1000, "distance covered along the route"},
     {"speed_mps", "m/s", 0, 30, "speed"},
@@ -32,8 +33,9 @@ constexpr std::array<FeatureSpec, kNumNodeColumns> kNode = {{
     {"downstream", "1", 0, 1, "after the zone of a conflict"},
     {"first_cv", "1", 0, 1, "CV with no other CV between it and its stop line"},
     {"vehicles_ahead", "1", 0, 10, "vehicles between it and the stop line on its lane"},
-    {"vehicles_behind", "1", 0, 10, "vehicles behind it that lead to the same lane"},
-    {"lane_end_m", "m", 0, 400, "distance to where its lane stops serving its route, at most 400"},
+    {"vehicles_behind", "1", 0, 10,
+     "vehicles behind it that approach the stop line on the same lane"},
+    {"lane_end_m", "m", 0, 400, "distance for which its lane follows its route, at most 400"},
     {"lane_ends", "1", 0, 1, "lane_end_m is under 400 m"},
     {"leader_gap_m", "m", 0, 50, "gap to the leader on its path, at most 100"},
     {"leader_speed_mps", "m/s", 0, 10, "the leader's speed minus its own; 0 without a leader"},
@@ -54,9 +56,10 @@ constexpr std::array<FeatureSpec, kNumNodeColumns> kNode = {{
     {"conflicting_queue", "1", 0, 40, "vehicles on these approaches slower than 5 m/s"},
     {"conflicting_backlog", "1", 0, 100, "vehicles that wait to enter towards these approaches"},
     {"conflicting_passed_30s", "1", 0, 20,
-     "vehicles that passed their stop lines in the last 30 s"},
-    {"conflicting_density", "veh/km", 0, 40, "their mean density per lane, in the last 200 m"},
-    {"conflicting_speed_mps", "m/s", 0, 20, "their mean speed in the last 200 m"},
+     "vehicles that passed the stop lines of these approaches in the last 30 s"},
+    {"conflicting_density", "veh/km", 0, 40,
+     "mean density per lane in the last 200 m of these approaches"},
+    {"conflicting_speed_mps", "m/s", 0, 20, "mean speed in the last 200 m of these approaches"},
     {"zone_density", "veh/km", 0, 40, "density per lane in the zone of the conflict"},
     {"zone_speed_mps", "m/s", 0, 20, "mean speed in the zone"},
     {"downstream_density", "veh/km", 0, 40, "density per lane after the zone"},

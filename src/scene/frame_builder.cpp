@@ -63,7 +63,8 @@ void FrameBuilder::build_edges(const RoadState& state) {
   }
 }
 
-/// Collects the vehicles within reach on the lanes near a vehicle's, the nearest first.
+/// Collects up to kMaxNeighbours neighbours of a vehicle, the nearest first. They are within
+/// kNeighbourReachM of it, on its lane or on lanes near it.
 void FrameBuilder::gather(const RoadState& state, std::size_t vehicle) {
   near_.clear();
   const auto vehicles = state.vehicles();

@@ -1,3 +1,4 @@
+// The global features of a frame, which describe the whole traffic (declared in node_row.h).
 #include <algorithm>
 #include <cmath>
 

@@ -78,7 +78,7 @@ std::unique_ptr<Controller> join_controllers(std::vector<std::unique_ptr<Control
       parts, [](const std::unique_ptr<Controller>& part) { return part->sets_signals(); });
   if (parts.size() > 2 || of_lights != 1) {
     throw ConfigError(
-        "{} controllers of traffic lights and {} of vehicles are to act together; expected one of "
+        "{} controllers of traffic lights and {} of vehicles cannot act together; expected one of "
         "each",
         of_lights, static_cast<std::ptrdiff_t>(parts.size()) - of_lights);
   }

@@ -12,7 +12,8 @@ void RoadState::order_lanes() {
   order_.vehicle.resize(vehicles_.size());
   for (const auto& v : vehicles_) ++at(order_.ptr, v.lane + 1);
   std::partial_sum(order_.ptr.begin(), order_.ptr.end(), order_.ptr.begin());
-  // While it fills the lanes, this loop moves each lane's start to its end, the next lane's start.
+  // The loop moves each lane's start forward by one for each vehicle that it places. In the end it
+  // has moved every start to the next lane's start, so all starts are shifted back.
   for (std::size_t i = 0; i < vehicles_.size(); ++i)
     at(order_.vehicle, at(order_.ptr, vehicles_[i].lane)++) = static_cast<std::int32_t>(i);
   std::shift_right(order_.ptr.begin(), order_.ptr.end(), 1);
@@ -59,8 +60,8 @@ void RoadState::find_leaders() {
   }
 }
 
-/// Finds the leader on the next lanes of the route, and sets the gap from front bumper to front
-/// bumper.
+/// Finds the leader on the next lanes of the route. Sets leader_gap_m to the distance between the
+/// front bumpers; the caller subtracts the leader's length.
 void RoadState::find_leader_beyond_lane(Vehicle& v) const {
   int lane = v.lane;
   int k = v.route_index;
@@ -84,8 +85,8 @@ void RoadState::find_leader_beyond_lane(Vehicle& v) const {
   }
 }
 
-/// Ranks the vehicles before each lane of the stop lines, and finds lanes whose first CV is under
-/// control.
+/// Ranks the vehicles before the stop line of each lane by distance, and finds the lanes whose
+/// first CV is under control.
 void RoadState::rank_before_stop_lines() {
   std::fill(lane_held_.begin(), lane_held_.end(), 0);
   std::vector<int> queue;

@@ -7,7 +7,7 @@
 namespace traffic::scene {
 namespace {
 
-/// A lane of a vehicle's edge, on its route.
+/// A lane of the edge that a vehicle is on, and how far it serves the vehicle's route.
 struct LaneOnRoute {
   int lane = -1;
   int changes = 0;      ///< RoutePlan::lane_changes
@@ -37,7 +37,7 @@ class Sort final : public Script {
   }
 
  private:
-  /// A lane counts as leaving the route if it does so up to this distance after the conflict.
+  /// A vehicle has to leave a lane that leaves its route at most this far after the conflict.
   static constexpr double kBehindM = 500.0;
 
   [[nodiscard]] bool in_reach(const Vehicle& v) const {
@@ -63,8 +63,8 @@ class Sort final : public Script {
                        .serves_m = at(v.plan->continuation_m, slot) - v.edge_pos_m};
   }
 
-  /// Vehicles that have to change lanes do so early. With `through`, the others move to the left to
-  /// make room for them.
+  /// Vehicles that have to change lanes do so early. With `through`, the others move to the left,
+  /// unless it is crowded there, to make room for them.
   [[nodiscard]] LaneChange wanted(const Road& road, const Vehicle& v) const {
     if (road.edge_of(v.lane).internal) return LaneChange::kKeep;
     const auto own = beside(road, v, LaneChange::kKeep);

@@ -29,8 +29,9 @@ LightProgram program_in(const pugi::xml_node& node) {
 // NOLINTNEXTLINE(misc-no-recursion): files include files, up to kDeepestInclude
 void read_file(const std::filesystem::path& file, int depth, std::vector<LightProgram>& programs) {
   if (depth > kDeepestInclude) {
-    throw DataError("file {}: included files are nested more than {} deep; does it include itself?",
-                    file.string(), kDeepestInclude);
+    throw DataError(
+        "file {}: included files are nested more than {} deep; does one of them include itself?",
+        file.string(), kDeepestInclude);
   }
   const std::string text = read_text_file(file, "file");
   pugi::xml_document document;

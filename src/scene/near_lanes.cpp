@@ -1,3 +1,4 @@
+// Finds, for each lane, the lanes on which neighbours of its vehicles may be (Road::near).
 #include <algorithm>
 
 #include "index.h"

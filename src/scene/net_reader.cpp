@@ -55,8 +55,8 @@ class NetReader {
     while (stream >> token) {
       Point point;
       if (std::sscanf(token.c_str(), "%lf,%lf", &point.x, &point.y) != 2)
-        throw DataError("network {}: lane {}: bad shape point '{}'", path_.string(), lane.id,
-                        token);
+        throw DataError("network {}: lane {}: its shape has the point '{}', expected x,y",
+                        path_.string(), lane.id, token);
       const double step = lane.shape.empty() ? 0.0
                                              : std::hypot(point.x - lane.shape.back().x,
                                                           point.y - lane.shape.back().y);
@@ -87,11 +87,14 @@ class NetReader {
       // SUMO accepts lanes of length 0, and lanes with speed limit 0.
       if (!(lane.length_m >= 0 && lane.speed_limit_mps >= 0 && std::isfinite(lane.length_m) &&
             std::isfinite(lane.speed_limit_mps)))
-        throw DataError("network {}: lane {}: length {} m, speed {} m/s", path_.string(), lane.id,
-                        lane.length_m, lane.speed_limit_mps);
+        throw DataError(
+            "network {}: lane {}: length {} m, speed limit {} m/s; expected finite numbers, at "
+            "least 0",
+            path_.string(), lane.id, lane.length_m, lane.speed_limit_mps);
       lane.width_m = lane_node.attribute("width").as_double(kLaneWidthM);
       if (!(lane.width_m > 0 && std::isfinite(lane.width_m))) {
-        throw DataError("network {}: lane {}: width {} m", path_.string(), lane.id, lane.width_m);
+        throw DataError("network {}: lane {}: width {} m; expected a positive number",
+                        path_.string(), lane.id, lane.width_m);
       }
       lane.drivable = open_to_cars(lane_node);
       read_shape(lane_node, lane);
@@ -126,7 +129,8 @@ class NetReader {
           "make the network again with netconvert",
           path_.string(), node.attribute("from").as_string(), via->first);
     }
-    // A connection may name a light that does not control it, as for trains at a rail crossing.
+    // A connection without a linkIndex may name a light that does not control it, as for trains at
+    // a rail crossing.
     const std::string light = node.attribute("tl").as_string();
     const int light_link = node.attribute("linkIndex").as_int(-1);
     if (!light.empty() && light_link >= 0) {
@@ -143,14 +147,15 @@ class NetReader {
     return at(road_.edges, at(road_.lanes, lane).edge).internal;
   }
 
-  /// The first lane after a link.
+  /// The lane on which a vehicle is after it has taken a link.
   static int lane_behind(const Link& link) {
     return link.via_lane >= 0 ? link.via_lane : link.to_lane;
   }
 
-  /// Throws if lanes inside junctions form a circle: other functions follow them to their end.
+  /// Throws if lanes inside junctions form a circle. Functions that follow such lanes to the end of
+  /// the junction would never return.
   void refuse_circles_in_junctions() const {
-    // [lanes] number of links from lanes inside junctions to each lane inside a junction
+    // [lanes] for lanes inside junctions: number of links that lead to them from such lanes
     std::vector<int> entries(road_.lanes.size(), 0);
     const auto for_each_inner = [&](int lane, const auto& visit) {
       for (const Link& link : at(road_.lanes, lane).links) {

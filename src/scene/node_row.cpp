@@ -154,8 +154,8 @@ class NodeRow {
     if (where.light >= 0) own_signal(where);
   }
 
-  /// Writes the light of the lane's links at the stop line or, if the light stands further
-  /// upstream, the light that releases the stream.
+  /// Writes the state of the light at the stop line, for the links of the vehicle's lane. If the
+  /// light stands further upstream, writes its state for the links that release the stream.
   void own_signal(const Approach& where) {
     const LightState& light = at(state_.lights(), where.light);
     set(kSignalCycle, light.cycle_position);
@@ -170,7 +170,7 @@ class NodeRow {
       if (show_signal(light, link)) return;
   }
 
-  /// @return whether the link may drive; then the caller need not look at red links
+  /// @return whether the link may drive; if so, the caller need not look at the other links
   bool show_signal(const LightState& light, int link) {
     if (link >= static_cast<int>(light.state.size())) return false;
     const bool green = may_drive(at(light.state, link));

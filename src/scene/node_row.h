@@ -1,4 +1,5 @@
-/// The features of one vehicle.
+/// Computes the rows of the feature tables (columns.h): features of a vehicle, of the whole traffic
+/// and of an edge between two vehicles. The frame builders use these functions.
 #pragma once
 
 #include <array>
@@ -8,7 +9,8 @@
 
 namespace traffic::scene {
 
-/// Fills one row of GraphFrame::node_features. @param row kNumNodeColumns values
+/// Fills one row of GraphFrame::node_features.
+/// @param row kNumNodeColumns values
 void fill_node_row(const RoadState& state, const Vehicle& vehicle, std::span<float> row);
 
 /// Inputs of the global features besides the vehicles.

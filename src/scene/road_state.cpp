@@ -29,7 +29,7 @@ RoadState::RoadState(std::shared_ptr<const Road> road, ShieldLimits limits)
 }
 
 void RoadState::reset(double step_length_s, double end_s) {
-  TRAFFIC_CHECK(step_length_s > 0, "step length {} s", step_length_s);
+  TRAFFIC_CHECK(step_length_s > 0, "the step length is {} s, expected more than 0", step_length_s);
   step_length_s_ = step_length_s;
   end_s_ = end_s;
   time_s_ = 0;
@@ -51,8 +51,9 @@ void RoadState::reset(double step_length_s, double end_s) {
 
 void RoadState::depart(const Vehicle& vehicle, double waited_s) {
   TRAFFIC_CHECK(vehicle.plan != nullptr, "vehicle {} has no route", vehicle.id);
-  TRAFFIC_CHECK(vehicles_.empty() || vehicles_.back().id < vehicle.id, "vehicle {} after {}",
-                vehicle.id, vehicles_.back().id);
+  TRAFFIC_CHECK(vehicles_.empty() || vehicles_.back().id < vehicle.id,
+                "vehicle {} departs after vehicle {}, expected increasing numbers", vehicle.id,
+                vehicles_.back().id);
   vehicles_.push_back(vehicle);
   vehicles_.back().counted_loss_s = vehicle.time_loss_s;
   ++score_.departed;
@@ -66,7 +67,8 @@ void RoadState::leave(std::uint32_t id, bool arrived) {
     group = &away_;
     it = position_of(away_, id);
   }
-  TRAFFIC_CHECK(it != group->end() && it->id == id, "vehicle {} left but was not there", id);
+  TRAFFIC_CHECK(it != group->end() && it->id == id,
+                "vehicle {} leaves, but it is not among the vehicles that have departed", id);
   take_loss(*it);
   score_.completion_sum -= it->progress;
   if (arrived) {
@@ -114,7 +116,7 @@ void RoadState::update(const StepEvents& events) {
   tally(events);
 }
 
-/// Moves vehicles between vehicles_ and away_ by whether they have a lane.
+/// Moves vehicles without a lane from vehicles_ to away_, and back once they have a lane again.
 void RoadState::sort_out_away() {
   const auto has_lane = [](const Vehicle& v) { return v.lane >= 0; };
   for (auto it = away_.begin(); it != away_.end();) {
@@ -132,7 +134,8 @@ void RoadState::sort_out_away() {
   std::erase_if(vehicles_, [&](const Vehicle& v) { return !has_lane(v); });
 }
 
-/// Locates the vehicle on its route, and adds its new progress to the share of its conflict.
+/// Locates the vehicle on its route, and adds its new progress to the scores of the episode and of
+/// the conflict ahead.
 void RoadState::advance(Vehicle& v) {
   const int conflict = v.conflict;
   const int approach = v.approach;

@@ -144,7 +144,7 @@ int RoutePlan::find(int edge, int from) const {
 }
 
 const RoutePlan& RoutePlans::of(std::span<const int> edges) {
-  TRAFFIC_CHECK(!edges.empty(), "a route without edges");
+  TRAFFIC_CHECK(!edges.empty(), "the route has no edges");
   const std::string key(reinterpret_cast<const char*>(edges.data()), edges.size_bytes());
   auto& plan = plans_[key];
   if (!plan) {

@@ -43,9 +43,9 @@ class Yield final : public Script {
   double left_s_;
 };
 
-/// Lets a long queue of a minor approach in: stops the vehicles of approaches with priority over
-/// it. The script keeps no state. At a conflict it counts as begun while first CVs of lanes with
-/// priority are under control.
+/// Lets a long queue of a minor approach in: stops the vehicles of the approaches that have
+/// priority over it. The script keeps no state of its own. If the first CV of a lane with priority
+/// is under control, the script takes this as a sign that it has begun to let the queue in.
 class LetIn final : public Script {
  public:
   LetIn(const config::ControllerSpec& spec, const ControllerOptions& options)
@@ -64,7 +64,7 @@ class LetIn final : public Script {
         state,
         [&](const Vehicle& v) -> std::optional<Ask> {
           if (v.conflict < 0 || v.line_m > to_m_) return {};
-          if (v.passed >= 0 && v.in_zone) return {};  // it would block the conflict just passed
+          if (v.passed >= 0 && v.in_zone) return {};  // would block the conflict just passed
           const int minor = at(lets_in_, v.conflict);
           if (minor < 0 || !meets(at(state.road().conflicts, v.conflict), minor, v.approach))
             return {};

@@ -19,7 +19,7 @@ enum class Longitudinal : std::uint8_t {
   kStop,          ///< target 0 m/s
   kSlow,          ///< target ControlLimits::slow_mps
   kHold,          ///< target: the vehicle's speed when it got the command
-  kFast,          ///< target: the highest speed that its driver would drive here
+  kFast,          ///< target: the highest speed at which the vehicle's driver would drive here
   kArriveLate,    ///< reach the stop line when the conflicting streams lose their green; only
                   ///< greens that are on or begin within `value` s count. Without such a green
                   ///< the command has no effect
@@ -32,15 +32,15 @@ enum class Longitudinal : std::uint8_t {
 /// more hard braking: on the scenario `arterial` the script `glide` causes 830 hard brakes per run
 /// with 3 m/s, and 1,450 with 4 m/s.
 inline constexpr double kLeastArrivalMps = 3.0;
-/// Largest value of the enumeration; a reader refuses larger bytes.
+/// Largest value of the enumeration. Code that reads commands as bytes refuses larger values.
 inline constexpr Longitudinal kLastLongitudinal = Longitudinal::kArriveGreen;
 /// Name in TOML, logs and reports: none, stop, slow, hold, fast, arrive_late, target_speed,
 /// acceleration, arrive_green.
 std::string_view name_of(Longitudinal command);
 
 /// Change to a neighbouring lane; without effect if there is no such lane. The vehicle tries to
-/// change and then keeps the new lane. This lasts kLaneKeptS, or until the vehicle passes the
-/// conflict that was ahead; later commands do not shorten it.
+/// change and then keeps the new lane. Both together last kLaneKeptS, or until the vehicle passes
+/// the conflict that was ahead. Later commands do not shorten this time.
 enum class LaneChange : std::int8_t { kRight = -1, kKeep = 0, kLeft = 1 };
 /// Duration in seconds for which a commanded lane is kept. On the scenario `weave` the gain over no
 /// control is 2.8 % with 3 s, 4.7 % with 15 s and 5.2 % with 30 s.
@@ -65,7 +65,7 @@ struct Command {
   std::uint32_t vehicle_id = 0;
   Longitudinal longitudinal = Longitudinal::kNone;
   LaneChange lane_change = LaneChange::kKeep;
-  double value = 0;   ///< number of kArriveLate (s), kTargetSpeed (m/s) or kAcceleration (m/s2)
+  double value = 0;   ///< for kArriveLate (s), kTargetSpeed (m/s) and kAcceleration (m/s2)
   double hold_s = 0;  ///< duration of the command; 0: one step
   /// Maximum deceleration towards a lower target; 0: ControlLimits::max_slowdown_mps2.
   double max_slowdown_mps2 = 0;
@@ -91,9 +91,9 @@ struct ActiveCommand {
   double until_s = 0;           ///< simulated time of its end
   int conflict = -1;            ///< conflict ahead when it was given; -1: none
   double picked_speed_mps = 0;  ///< speed when it was given
-  bool lane_asked = false;      ///< whether the owner has requested the lane change from SUMO
-  /// For kArriveLate: simulated time at which the green ends that the command was given for. The
-  /// command has no effect on later greens.
+  bool lane_asked = false;      ///< whether the lane change was requested from SUMO
+  /// For kArriveLate: simulated time at which the conflicting green ends for which the command was
+  /// given. The command ignores later greens.
   double arrive_by_s = std::numeric_limits<double>::infinity();
 };
 
@@ -119,7 +119,8 @@ class CommandBook {
   /// Adds commands. Commands for vehicles that have left the road are skipped.
   /// @throws Error for a vehicle that is not a CV
   void add(std::span<const Command> commands, RoadState& state);
-  /// Removes commands that have ended. @return ids of their vehicles that have not left the road
+  /// Removes commands that have ended.
+  /// @return ids of the vehicles that had these commands, without vehicles that have left the road
   const std::vector<std::uint32_t>& expire(RoadState& state);
   [[nodiscard]] std::span<ActiveCommand> active() { return active_; }
 

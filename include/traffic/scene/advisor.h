@@ -12,10 +12,10 @@
 
 namespace traffic::scene {
 
-/// The policy decides once per control period and sees the script's commands as advice. Until its
-/// next decision, the script goes on deciding at its own times. It may command vehicles for which
-/// the policy followed the advice, and vehicles that have arrived since. A policy that always
-/// follows the advice therefore acts exactly as the script does alone.
+/// Runs the script that advises a policy. The policy decides once per control period and sees the
+/// script's commands as advice. Until the policy's next decision, the script goes on deciding at
+/// its own times. It may command all vehicles except those for which the policy did not follow the
+/// advice. A policy that always follows the advice therefore acts exactly as the script does alone.
 class Advisor {
  public:
   /// @param script must decide the same whenever the state is the same
@@ -30,7 +30,7 @@ class Advisor {
   /// follows the advice lasts until the script's next decision, unless the policy chose a duration
   /// beyond the control period.
   void heed(std::span<Command> decided);
-  /// Called before every other step of the control period.
+  /// Called before every step of the control period except the first.
   /// @return the script's further commands, valid until the next call of a member function
   std::span<const Command> go_on(const RoadState& state);
 
@@ -40,7 +40,7 @@ class Advisor {
   std::unique_ptr<Controller> script_;
   double control_period_s_;
   std::vector<Command> advice_;
-  std::unordered_set<std::uint32_t> left_alone_;  ///< vehicles whose advice the policy rejected
+  std::unordered_set<std::uint32_t> left_alone_;  ///< vehicles that the script may not command
   double next_s_ = 0;                             ///< time of the script's next decision
   double end_s_ = 0;                              ///< end of the control period
 };

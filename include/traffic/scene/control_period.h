@@ -18,8 +18,8 @@ class ControlPeriod {
   ControlPeriod(double period_s, double step_s);
 
   [[nodiscard]] std::int64_t steps() const { return steps_; }
-  /// Whether the controller gets a frame of the state after a step of the period. Frames are due
-  /// after the last step and whole seconds before it.
+  /// Whether the controller gets a frame of the state after a step of the period. It gets frames
+  /// after the last step and 1 s, 2 s, ... before the end of that step.
   /// @param step 1 .. steps()
   [[nodiscard]] bool frame_due(std::int64_t step) const {
     return (steps_ - step) % steps_per_frame_ == 0;

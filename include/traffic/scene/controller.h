@@ -26,8 +26,8 @@ class Controller {
   virtual void reset(std::uint64_t seed) = 0;
   /// Appends commands for vehicles.
   virtual void decide(const RoadState& state, std::vector<Command>& commands) = 0;
-  /// Whether the controller sets traffic lights. If so, the owner calls decide_signals() after
-  /// every decide().
+  /// Whether the controller sets traffic lights. If so, a call of decide_signals() must follow
+  /// every call of decide().
   [[nodiscard]] virtual bool sets_signals() const { return false; }
   /// Whether the controller takes over the lights that it sets, or keeps their programs and only
   /// changes how long phases last.
@@ -49,11 +49,11 @@ struct CandidateRule {
   /// Only vehicles that conflict with a stream whose light is green until a known time, or turns
   /// green within lead_s. On other vehicles the command arrive_late has no effect.
   bool released_only = false;
-  double lead_s = 0;  ///< time for released_only
+  double lead_s = 0;  ///< used by released_only
 };
 /// A CV that may be commanded now.
 struct Candidate {
-  std::int32_t node = 0;      ///< index into RoadState::vehicles(), and of its node in the frame
+  std::int32_t node = 0;      ///< index into RoadState::vehicles(), and number of the frame's node
   std::int32_t conflict = 0;  ///< the conflict ahead of the vehicle, or the one just passed
   std::int32_t approach = 0;  ///< approach of that conflict; -1: the vehicle has passed it
 };

@@ -1,9 +1,8 @@
-/// One observation of the traffic: a graph whose nodes are the vehicles, and the table of its
-/// features.
+/// A frame is one observation of the traffic: a graph whose nodes are the vehicles.
 ///
-/// All values are in physical units; normaliser.h scales them for models. The tables are the only
-/// place that defines the name, unit and scale of a feature. The data format and the model read the
-/// tables.
+/// All values are in physical units; normaliser.h scales them for models. The tables of
+/// FeatureSpec are the only place that defines the name, unit and scale of a feature. The data
+/// format and the models read these tables.
 #pragma once
 
 #include <array>

@@ -66,7 +66,7 @@ class MaplessFrameBuilder {
   void append_edges(std::span<const MaplessVehicle> vehicles, std::size_t i);
 
   GraphFrame frame_;
-  std::vector<Vehicle> vehicles_;  ///< the vehicles as the features of the scene need them
+  std::vector<Vehicle> vehicles_;  ///< the recorded vehicles, as node_row.h needs them
   std::vector<std::int32_t> by_lane_;
   std::vector<Cell> cells_;
   std::vector<Near> near_;

@@ -39,7 +39,8 @@ class Normaliser {
   std::vector<float> scale_;
 };
 
-/// Normalisers of the tables in frame.h. Readers of data sets refuse those made with other tables.
+/// Normalisers of the tables in frame.h. A data set that was made with other tables is refused when
+/// it is read.
 const Normaliser& node_normaliser();
 const Normaliser& edge_normaliser();
 const Normaliser& global_normaliser();

@@ -28,7 +28,7 @@ struct Link {
   char direction = 's';  ///< as SUMO writes it: s straight, l and r turns, t turns round
 };
 
-/// SUMO's width of a lane whose network states none.
+/// Width that SUMO gives a lane if the network file states none.
 inline constexpr double kLaneWidthM = 3.2;
 
 struct Lane {
@@ -110,7 +110,7 @@ struct Road {
   std::vector<Conflict> conflicts;
   std::vector<std::vector<NearLane>>
       near;  ///< [lanes] lanes within kNeighbourReachM, the lane itself first
-  std::vector<std::vector<StretchOf>> stretches;  ///< [edges]
+  std::vector<std::vector<StretchOf>> stretches;  ///< [edges] parts that belong to conflicts
   std::vector<std::pair<int, int>>
       lane_approach;  ///< [lanes] conflict and approach whose stop line ends the lane; -1, -1: none
   std::unordered_map<std::string, int> lane_index;  ///< by SUMO id

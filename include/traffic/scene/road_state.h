@@ -27,7 +27,7 @@ struct ApproachState {
   double near_density = 0;    ///< veh/km/lane over the last kNearLineM before the stop line
   double near_speed_mps = 0;  ///< mean speed there; the speed limit when it is empty
   int passed_30s = 0;         ///< vehicles that crossed the stop line in the last kRecentS
-  int lanes_held = 0;         ///< lanes whose first CV is under control
+  int lanes_held = 0;         ///< lanes whose first connected vehicle (CV) is under control
 };
 
 struct ConflictState {
@@ -88,8 +88,8 @@ class RoadState {
   /// Counts a vehicle that entered and left within one step.
   /// @param arrived whether it reached its destination
   void pass_through(bool arrived, double time_loss_s, double waited_s);
-  /// Derives all other values from the vehicles' lanes, positions and speeds. Invalidates indices
-  /// of vehicles and pointers to them.
+  /// Ends a step: derives leaders, conflicts and scores from the vehicles' lanes, positions and
+  /// speeds. Invalidates indices of vehicles and pointers to them.
   void update(const StepEvents& events);
 
   [[nodiscard]] const Road& road() const { return *road_; }
@@ -107,9 +107,9 @@ class RoadState {
   [[nodiscard]] const LaneOrder& lane_order() const { return order_; }
   [[nodiscard]] std::span<const ConflictState> conflicts() const { return conflicts_; }
   [[nodiscard]] std::span<const LightState> lights() const { return lights_; }
-  /// Vehicles that want to enter the road and cannot.
+  /// Number of vehicles that want to enter the road and cannot.
   [[nodiscard]] int waiting() const { return static_cast<int>(score_.waiting); }
-  /// Vehicles that reached their destination in the last kRecentS.
+  /// Number of vehicles that reached their destination in the last kRecentS.
   [[nodiscard]] int arrived_30s() const { return static_cast<int>(arrivals_.size()); }
   /// Whether the first CV before the stop line of this lane is under control.
   [[nodiscard]] bool lane_held(int stop_lane) const {

@@ -37,7 +37,7 @@ struct RoutePlan {
   [[nodiscard]] int find(int edge, int from) const;
 };
 
-/// Plans of all routes seen so far; a plan lives as long as the cache.
+/// Makes the plans of routes and keeps them. A plan lives as long as this object.
 class RoutePlans {
  public:
   explicit RoutePlans(const Road& road) : road_(road) {}

@@ -20,9 +20,9 @@ struct EpisodeScore {
   double completion_sum = 0;  ///< sum of the progress (0..1) of the running vehicles
 
   std::int64_t vehicle_steps = 0;  ///< number of vehicles on the road, summed over the steps
-  double speed_sum = 0;            ///< m/s, over vehicle_steps
-  double speed_square_sum = 0;     ///< m2/s2, over vehicle_steps
-  double abs_accel_sum = 0;        ///< m/s2, over vehicle_steps
+  double speed_sum = 0;            ///< m/s, summed over vehicle_steps
+  double speed_square_sum = 0;     ///< m2/s2, summed over vehicle_steps
+  double abs_accel_sum = 0;        ///< m/s2, summed over vehicle_steps
   double time_loss_s = 0;     ///< sum of the vehicles' timeLoss as in SUMO's trip information: time
                               ///< lost against driving as fast as allowed, without scheduled stops
   double standing_s = 0;      ///< vehicle-seconds under kStandingMps
@@ -39,9 +39,10 @@ struct EpisodeScore {
   std::int64_t interventions = 0;  ///< times a vehicle came under control
   std::int64_t cv_steps = 0;       ///< vehicle-steps under control
   std::int64_t unsafe_steps = 0;  ///< vehicle-steps below a threshold of ShieldLimits, all vehicles
-  std::int64_t unsafe_cv_steps = 0;  ///< cv_steps where the vehicle or its follower was below one
-  std::int64_t shield_clips = 0;  ///< commands clipped to the vehicle's ability (level 1, shield.h)
-  std::int64_t shield_overrides = 0;  ///< commands replaced by braking (level 2)
+  std::int64_t unsafe_cv_steps = 0;  ///< cv_steps in which the vehicle or its follower was unsafe
+  std::int64_t shield_clips = 0;     ///< accelerations clipped to the vehicle's ability (level 1 of
+                                     ///< shield.h), counted in every step
+  std::int64_t shield_overrides = 0;  ///< commands replaced by braking (level 2), in every step
 
   /// Arrived vehicles plus the progress of running ones: the numerator of ocr_all and ocr_departed.
   [[nodiscard]] double numerator() const { return static_cast<double>(arrived) + completion_sum; }

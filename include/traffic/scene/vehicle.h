@@ -31,8 +31,8 @@ struct Vehicle {
   double speed_mps = 0;
   double time_loss_s = 0;  ///< time that it has lost so far, as SUMO's trip information counts it
 
-  // Written by the command book.
-  bool commanded = false;        ///< under control
+  // Written by CommandBook (action.h).
+  bool commanded = false;        ///< under control: a command is in force
   double committed_until_s = 0;  ///< simulated time at which the command in force ends
 
   // Derived by RoadState::update.
