@@ -9,13 +9,13 @@
 namespace traffic::driving {
 namespace {
 
-/// Slower vehicles stand.
+/// Slower vehicles count as standing.
 constexpr double kStanding_mps = 0.1;
-/// Limit of the time off the lanes in a score above 0.
+/// The score is 0 if the vehicle was off its lanes for longer than this.
 constexpr double kMaxOffLane_s = 1.0;
-/// A vehicle this close in time is too close.
+/// A vehicle is too close if the ego would touch it within this time.
 constexpr double kClose_s = 1.0;
-/// A vehicle that touches from behind lies within this angle of the direction to the rear.
+/// A vehicle has hit the ego from behind if it lies within this angle of the direction to the rear.
 constexpr double kRear_rad = std::numbers::pi / 6.0;
 
 Box moved_on(const Box& box, double seconds) {
@@ -82,7 +82,7 @@ void DriveMeter::step(double step_s, const Box& ego, std::span<const Neighbour> 
   last_ = ego;
 }
 
-/// A vehicle that overlaps in the first step is not counted: no driver has caused that.
+/// Vehicles that overlap with the ego in the first step do not count: no driver has caused that.
 void DriveMeter::note_collisions(const Box& ego, std::span<const Neighbour> near) {
   for (const Neighbour& other : near) {
     const double apart_m =
@@ -97,9 +97,9 @@ void DriveMeter::note_collisions(const Box& ego, std::span<const Neighbour> near
   }
 }
 
-/// As in nuPlan: a driver who stands, or is hit from behind, is not at fault; one who hits a
-/// standing vehicle, or anything with its front, is. A collision of sides is the fault of a driver
-/// who is not within a lane.
+/// As in nuPlan: the ego is not at fault if it stands or is hit from behind. It is at fault if it
+/// hits a standing vehicle, or any vehicle with its front. In a collision of sides it is at fault
+/// if it was not entirely within its lane.
 bool DriveMeter::is_at_fault(const Box& ego, const Box& other) const {
   if (ego.speed_mps < kStanding_mps) return false;
   if (other.speed_mps < kStanding_mps) return true;
@@ -112,7 +112,8 @@ bool DriveMeter::is_at_fault(const Box& ego, const Box& other) const {
   return std::fabs(place.to_left_m) + 0.5 * ego.width_m > 0.5 * lane_width_m;
 }
 
-/// The front passes the end of a lane whose links onto the route all show red.
+/// Counts a red light when the ego's front passes the end of a lane whose links along the route all
+/// show red.
 void DriveMeter::note_red_light(const Box& ego, std::span<const std::uint8_t> signals) {
   const auto ahead = route_.ahead();
   if (ahead.size() < 2) return;

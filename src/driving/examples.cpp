@@ -32,8 +32,9 @@ void find_route(const SceneTracks& tracks, const SceneNode& node, std::vector<st
   out.assign(at, route.end());
 }
 
-/// Share of an offset that is left after a share of the way back, and the part that its slope at
-/// the begin adds: cubic Hermite polynomials.
+/// Cubic Hermite polynomials of the way back to the recorded way. After the share s of the way
+/// back: the share of the initial offset that is left, and the offset that an initial slope of 1
+/// causes.
 double left_of_offset(double s) { return s >= 1.0 ? 0.0 : (1.0 + 2.0 * s) * (1.0 - s) * (1.0 - s); }
 double left_of_slope(double s) { return s >= 1.0 ? 0.0 : s * (1.0 - s) * (1.0 - s); }
 
@@ -43,7 +44,8 @@ SceneTracks::SceneTracks(RecordedScene scene, ExampleRule rule)
     : scene_(std::move(scene)), map_(scene_.map) {
   const auto frames = static_cast<std::int64_t>(scene_.num_frames());
   const auto horizon = static_cast<std::int64_t>(kPlanPoints);
-  std::vector<std::int64_t> run(scene_.vehicles.size(), 0);  // frames in a row, from the end
+  // [vehicles] number of further frames in a row that contain the vehicle
+  std::vector<std::int64_t> run(scene_.vehicles.size(), 0);
   std::vector<std::int64_t> next(scene_.vehicles.size(), -1);
   for (std::int64_t f = frames - 1; f >= 0; --f) {
     for (const SceneNode& node : scene_.frame(static_cast<std::size_t>(f))) {
@@ -131,12 +133,14 @@ void make_example(const SceneTracks& tracks, const ExamplePlace& place,
   for (std::size_t i = 0; i < kPlanPoints; ++i) {
     const SceneNode* node =
         tracks.find(place.frame + static_cast<std::int64_t>(i) + 1, place.vehicle);
-    TRAFFIC_CHECK(node != nullptr, "vehicle {} leaves within the plan", place.vehicle);
+    TRAFFIC_CHECK(node != nullptr, "vehicle {} leaves the scene before the end of the plan",
+                  place.vehicle);
     future[i] = *node;
     travelled_m += std::hypot(node->x_m - before->x_m, node->y_m - before->y_m);
     before = node;
   }
-  // A vehicle returns on its way, not by time: one that stands stays where it is.
+  // The offset shrinks with the distance driven, not with time: a standing vehicle cannot move
+  // sideways.
   const double mean_mps = travelled_m / (kFrame_s * static_cast<double>(kPlanPoints));
   const double return_m = std::max(5.0, kReturn_s * mean_mps);
   double way_m = 0.0;

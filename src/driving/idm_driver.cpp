@@ -37,7 +37,7 @@ class Outlook {
     }
   }
 
-  /// The smallest acceleration that any obstacle, the limits and turns ask for.
+  /// The smallest of the accelerations that the obstacles, speed limits and turns require.
   [[nodiscard]] double accel(double along_m, double speed_mps, double time_s) const {
     const double wanted_mps = std::max(wanted_speed(along_m), 0.1);
     const IdmParameters& p = parameters_;
@@ -57,8 +57,8 @@ class Outlook {
   }
 
  private:
-  /// Limits of the lanes, and of the turns that begin within the way in which the vehicle can slow
-  /// down for them.
+  /// The highest speed from which the vehicle can slow down in time for all speed limits and turns
+  /// ahead.
   [[nodiscard]] double wanted_speed(double along_m) const {
     constexpr std::size_t kSpan = 4;  // the direction changes over some metres
     const auto first = static_cast<std::size_t>(std::max(0.0, along_m / RoutePath::kStep_m));
@@ -84,7 +84,8 @@ class Outlook {
       const bool is_red = letter == 'r' || letter == 'R' || letter == 'u';
       const double speed_mps = ego_.speed_mps;
       const bool can_stop = speed_mps * speed_mps / (2.0 * parameters_.decel_mps2) < stop_m;
-      // The obstacle is the line itself, so that the usual gap ends before it.
+      // The model stops min_gap_m before an obstacle, so the obstacle lies behind the place to
+      // stop.
       if (is_red || (letter == 'y' && can_stop)) {
         obstacles_.push_back({stop_m + parameters_.min_gap_m, 0.0});
       }
@@ -105,7 +106,7 @@ class Outlook {
     }
   }
 
-  /// A vehicle that will cross the path: the driver waits for it if it comes first.
+  /// Adds a vehicle that will cross the path as an obstacle if it reaches the path first.
   void add_crossing(const Box& other) {
     constexpr std::array kAhead_s = {0.5, 1.0, 1.5, 2.0, 2.5, 3.0};
     for (const double ahead_s : kAhead_s) {
@@ -124,8 +125,8 @@ class Outlook {
     }
   }
 
-  /// How far the ego can drive until it touches a box; nothing if the box is not in its way. A box
-  /// beside or behind the ego is not.
+  /// How far the ego can drive until it touches a box; nothing if the box is not in its way. Boxes
+  /// beside or behind the ego are not in its way.
   [[nodiscard]] std::optional<double> first_touch(const Box& other) const {
     const double reach_m =
         0.5 * (std::hypot(ego_.length_m, ego_.width_m) + std::hypot(other.length_m, other.width_m));
@@ -172,7 +173,7 @@ std::vector<Plan> IdmDriver::plan(std::span<const View> views) {
   for (const View& view : views) {
     if (view.map != map_) {
       map_ = view.map;
-      // The map belongs to the caller.
+      // The map belongs to the caller, so this pointer does not own it.
       roads_ = std::make_unique<RoadIndex>(
           std::shared_ptr<const RoadMap>(std::shared_ptr<const RoadMap>(), view.map));
     }
@@ -185,7 +186,7 @@ Plan IdmDriver::plan_one(const View& view) const {
   const Box& ego = view.ego[0];
   Plan plan;
   const auto place = place_on_route(*roads_, view);
-  if (!place) return plan;  // it has lost its route, and stops
+  if (!place) return plan;  // the ego is not near its route: it stops
   const std::int32_t change = lane_to_change_to(*roads_, view.route, place->lane);
   const std::int32_t lane = change >= 0 && has_gap(*roads_, view, change) ? change : place->lane;
   const double look_ahead_m = 20.0 + 6.0 * ego.speed_mps;

@@ -35,7 +35,7 @@ Point border_vector(std::span<const Point> line, std::size_t i) {
   return {sum.x_m * stretch, sum.y_m * stretch};
 }
 
-/// Lists of items by a key: items of key k are at [begin[k], begin[k + 1]).
+/// Sorts the numbers of items by a key: those with key k are in sorted[begin[k] .. begin[k + 1]).
 template <typename Key>
 void sort_by_key(std::size_t keys, std::size_t items, const Key& key_of,
                  std::vector<std::int64_t>& begin, std::vector<std::int32_t>& sorted) {
@@ -75,7 +75,8 @@ std::span<const std::int32_t> MapIndex::part(const std::vector<std::int32_t>& va
                                              const std::vector<std::int64_t>& begin,
                                              std::int32_t index) {
   const auto i = static_cast<std::size_t>(index);
-  TRAFFIC_CHECK(index >= 0 && i + 1 < begin.size(), "index {} of {}", index, begin.size() - 1);
+  TRAFFIC_CHECK(index >= 0 && i + 1 < begin.size(), "index {}, expected 0 to {}", index,
+                static_cast<std::ptrdiff_t>(begin.size()) - 2);
   return std::span(values).subspan(static_cast<std::size_t>(begin[i]),
                                    static_cast<std::size_t>(begin[i + 1] - begin[i]));
 }

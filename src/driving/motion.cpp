@@ -13,7 +13,7 @@ constexpr double kWheelbaseShare = 0.58;
 /// The follower looks at least this far ahead, and further when it is fast.
 constexpr double kMinLookAhead_m = 3.5;
 constexpr double kLookAhead_s = 0.7;
-/// The wheels are not turned for a plan that is shorter than this.
+/// With a plan shorter than this the wheels keep their angle.
 constexpr double kMinPath_m = 0.3;
 
 double approached(double from, double to, double most) {
@@ -82,8 +82,9 @@ void PlanFollower::step(double step_s) {
   if (has_plan_) advance_along();
 }
 
-/// Distance along the path at which the plan wants the vehicle, with constant acceleration between
-/// knots on average. The plan stands still after its end.
+/// Distance along the path at which the plan wants the vehicle at a time after the plan's begin.
+/// The speed is constant between two points of the plan. After the last point the plan stands
+/// still.
 double PlanFollower::planned_m(double time_s) const {
   const double knot = std::clamp(time_s / kFrame_s, 0.0, static_cast<double>(kPlanPoints));
   const auto before = std::min(static_cast<std::size_t>(knot), kPlanPoints - 1);
@@ -95,7 +96,7 @@ double PlanFollower::planned_m(double time_s) const {
 std::array<double, 2> PlanFollower::point_at(double along_m) const {
   std::size_t after = 1;
   while (after < kPlanPoints && path_m_[after] < along_m) ++after;
-  // The last piece of some length gives the direction beyond the end.
+  // A piece of almost no length has no direction, so an earlier, longer piece gives the direction.
   while (after > 1 && path_m_[after] - path_m_[after - 1] < 1e-3) --after;
   const double piece_m = std::max(path_m_[after] - path_m_[after - 1], 1e-3);
   const double part = (along_m - path_m_[after - 1]) / piece_m;
@@ -130,7 +131,8 @@ double PlanFollower::wanted_steer() const {
   return std::atan(2.0 * wheelbase_m_ * to_left_m / (dx * dx + dy * dy));
 }
 
-/// Finds the vehicle's place on the path, never before the last one.
+/// Finds the place on the path that is nearest to the vehicle, but none before the place of the
+/// previous step.
 void PlanFollower::advance_along() {
   double nearest_m2 = INFINITY;
   double best_m = along_m_;

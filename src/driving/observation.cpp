@@ -91,8 +91,8 @@ void clear_history(const RasterSpec& spec, std::span<std::uint8_t> image) {
 
 void Observer::observe(const MapIndex& map, const View& view, const ObserveOptions& options,
                        std::span<std::uint8_t> image, std::span<float> status) {
-  TRAFFIC_CHECK(status.size() == kStatusSize, "a status of {} numbers, expected {}", status.size(),
-                kStatusSize);
+  TRAFFIC_CHECK(status.size() == kStatusSize, "the status has room for {} numbers, expected {}",
+                status.size(), kStatusSize);
   raster_.draw(map, view, options.mirrored, image);
   if (!options.history) clear_history(raster_.spec(), image);
   const Pose& here = view.ego[0].pose;
@@ -128,7 +128,8 @@ void Observer::observe(const MapIndex& map, const View& view, const ObserveOptio
     write((at.x_m - distance_m) / kOffsetUnit_m);
     write(side * at.y_m / kOffsetUnit_m);
   }
-  TRAFFIC_CHECK(write.written() == kStatusSize, "a status of {} numbers", write.written());
+  TRAFFIC_CHECK(write.written() == kStatusSize, "observe() wrote {} numbers, expected {}",
+                write.written(), kStatusSize);
 }
 
 }  // namespace traffic::driving

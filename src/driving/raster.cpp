@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kMaxRows = 128;
 
-/// Both are faster than those of the C library, which must also round negative and large numbers.
+/// These two functions are faster than floor() and ceil() of the C library, because they need not
+/// round negative or large numbers.
 /// @param x at least 0, less than 2^31
 int floor_of(float x) { return static_cast<int>(x); }
 int ceil_of(float x) {
@@ -24,7 +25,7 @@ std::uint8_t speed_value(float speed_mps) {
       std::lround(255.0F * std::clamp(speed_mps / kFullSpeed_mps, 0.0F, 1.0F)));
 }
 
-/// Value of the directions' channels for a cosine or a sine.
+/// Value in the channels kAlong and kAcross for a cosine or a sine.
 std::uint8_t direction_value(float part) {
   return static_cast<std::uint8_t>(std::lround(128.0F + 127.0F * std::clamp(part, -1.0F, 1.0F)));
 }
@@ -177,7 +178,7 @@ std::uint8_t* Rasteriser::plane(std::span<std::uint8_t> image, Channel channel) 
 
 void Rasteriser::draw(const MapIndex& map, const View& view, bool mirrored,
                       std::span<std::uint8_t> image) {
-  TRAFFIC_CHECK(image.size() == spec_.num_bytes(), "an image of {} bytes, expected {}",
+  TRAFFIC_CHECK(image.size() == spec_.num_bytes(), "the image has room for {} bytes, expected {}",
                 image.size(), spec_.num_bytes());
   std::memset(image.data(), 0, image.size());
   const Frame frame(spec_, view.ego[0].pose, mirrored);

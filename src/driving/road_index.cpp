@@ -60,8 +60,8 @@ std::vector<JunctionLane> RoadIndex::junction_lanes(std::int32_t edge,
   return found;
 }
 
-/// SUMO divides a way on which vehicles wait inside the junction into two lanes. Then the first one
-/// has a link of its own, over the second one.
+/// SUMO divides a way on which vehicles wait inside the junction into two lanes. The first one then
+/// has a link of its own, which leads over the second one.
 std::int32_t RoadIndex::next_lane(std::int32_t connector, std::int32_t edge) const {
   for (const std::int32_t number : links_from(connector)) {
     const Link& link = map().links[as_index(number)];

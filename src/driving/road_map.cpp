@@ -9,7 +9,8 @@
 namespace traffic::driving {
 namespace {
 
-/// Indices of a network's lanes, edges and light positions in the map.
+/// Makes the map of a network, and remembers which indices in the map the network's lanes, edges
+/// and light positions have.
 class MapMaker {
  public:
   MapMaker(const scene::Road& road, std::string name) : road_(road) { map_.name = std::move(name); }

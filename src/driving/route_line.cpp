@@ -59,7 +59,7 @@ std::size_t Follower::place_in_route(std::int32_t lane) const {
                                   route_.begin());
 }
 
-/// The place that is near, on the route and in the direction of the vehicle.
+/// The place on a lane that best matches the vehicle: near it, on its route and in its direction.
 Place Follower::find_place() const {
   constexpr double kNear_m = 8.0;
   constexpr double kOffRoute = 20.0;

@@ -35,7 +35,7 @@ struct RoutePath {
   [[nodiscard]] Pose pose_at(double along_m) const;
 };
 
-/// Where the vehicle is, seen from its route.
+/// Finds the vehicle's lane on its route, and its position relative to this lane.
 /// @return the nearest lane that leads in about the vehicle's direction; nothing if no lane of the
 ///     route is near
 std::optional<OnLane> place_on_route(const RoadIndex& roads, const View& view);
@@ -44,8 +44,8 @@ std::optional<OnLane> place_on_route(const RoadIndex& roads, const View& view);
 std::int32_t lane_to_change_to(const RoadIndex& roads, std::span<const std::int32_t> route,
                                std::int32_t lane);
 
-/// The line from a vehicle along a lane of its route and on over the next junctions. It returns to
-/// the centre of the lane within some times `return_m`.
+/// The line from a vehicle along a lane of its route and on over the next junctions. The line's
+/// distance from the centre of the lane shrinks to 1/e with every `return_m`.
 RoutePath path_along(const RoadIndex& roads, std::span<const std::int32_t> route, std::int32_t lane,
                      const Pose& vehicle, double length_m, double return_m);
 

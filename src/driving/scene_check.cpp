@@ -12,7 +12,7 @@
 namespace traffic::driving {
 namespace {
 
-/// Farther away a float has less than 6 cm of precision.
+/// Farther from the origin, neighbouring values of a float are more than 6 cm apart.
 constexpr float kMaxCoordinate_m = 1e6F;
 constexpr float kMaxWidth_m = 100.0F;
 constexpr float kMaxLength_m = 2000.0F;  // of trains
@@ -30,18 +30,22 @@ bool is_place(float x_m, float y_m) {  // false for NaN
 }
 bool is_size(float value_m, float most_m) { return value_m > 0.0F && value_m <= most_m; }
 
-/// Checks the beginnings of consecutive ranges, which rise from 0 to `end`.
+/// Checks a list of where consecutive ranges begin. It must rise from 0 to `end` and have one
+/// number more than there are ranges.
 void check_begins(std::span<const std::int64_t> begin, std::size_t ranges, std::size_t end,
                   std::string_view what) {
   if (begin.size() != ranges + 1 || begin.front() != 0 ||
       begin.back() != static_cast<std::int64_t>(end)) {
-    throw DataError("the {} begin with {} numbers up to {}, expected {} from 0 to {}", what,
-                    begin.size(), begin.empty() ? 0 : begin.back(), ranges + 1, end);
+    throw DataError(
+        "the list of where the {} begin has {} numbers, from {} to {}; expected {} numbers, from 0 "
+        "to {}",
+        what, begin.size(), begin.empty() ? 0 : begin.front(), begin.empty() ? 0 : begin.back(),
+        ranges + 1, end);
   }
   for (std::size_t i = 0; i < ranges; ++i) {
     if (begin[i + 1] < begin[i]) {
-      throw DataError("number {} of the {} begins at {} and ends at {}", i, what, begin[i],
-                      begin[i + 1]);
+      throw DataError("number {} of the {} begins at {}, but ends before that, at {}", i, what,
+                      begin[i], begin[i + 1]);
     }
   }
 }
@@ -68,7 +72,8 @@ void check_lanes(const RoadMap& map) {
       }
     }
     if (!is_index(map.edge[lane], map.edges.size())) {
-      fail(fmt::format("is on edge {} of {}", map.edge[lane], map.edges.size()));
+      fail(
+          fmt::format("is on edge {}, but the map has {} edges", map.edge[lane], map.edges.size()));
     }
     if (map.kind[lane] != LaneKind::kRoad && map.kind[lane] != LaneKind::kConnector) {
       fail(fmt::format("is of kind {}; expected 0 (road) or 1 (connector)",
@@ -79,7 +84,8 @@ void check_lanes(const RoadMap& map) {
                        map.width_m[lane], kMaxWidth_m));
     }
     if (!(map.speed_limit_mps[lane] >= 0.0F && std::isfinite(map.speed_limit_mps[lane]))) {
-      fail(fmt::format("has a speed limit of {} m/s", map.speed_limit_mps[lane]));
+      fail(fmt::format("has a speed limit of {} m/s; expected a finite number, at least 0",
+                       map.speed_limit_mps[lane]));
     }
   }
 }
@@ -134,14 +140,15 @@ void check_nodes(const RecordedScene& scene) {
         fail(fmt::format("has a heading of {} rad; expected -pi to pi", node.heading_rad));
       }
       if (!(std::abs(node.speed_mps) <= kMaxSpeed_mps)) {
-        fail(fmt::format("has a speed of {} m/s; expected at most {}", node.speed_mps,
+        fail(fmt::format("has a speed of {} m/s; expected -{} to {}", node.speed_mps, kMaxSpeed_mps,
                          kMaxSpeed_mps));
       }
       if (!is_index_or_none(node.lane, scene.map->num_lanes())) {
-        fail(fmt::format("is on lane {} of {}", node.lane, scene.map->num_lanes()));
+        fail(fmt::format("is on lane {}, but the map has {} lanes", node.lane,
+                         scene.map->num_lanes()));
       }
       if (!is_index_or_none(node.route, routes)) {
-        fail(fmt::format("has route {} of {}", node.route, routes));
+        fail(fmt::format("has route {}, but the scene has {} routes", node.route, routes));
       }
     }
   }
@@ -181,8 +188,8 @@ void check_map(const RoadMap& map) {
   }
   for (std::size_t i = 0; i < map.signals.size(); ++i) {
     if (map.signals[i].index < 0) {
-      throw DataError("map '{}': signal {} is number {} of light '{}'", map.name, i,
-                      map.signals[i].index, map.signals[i].light);
+      throw DataError("map '{}': signal {} is number {} of light '{}'; expected 0 or more",
+                      map.name, i, map.signals[i].index, map.signals[i].light);
     }
   }
 }

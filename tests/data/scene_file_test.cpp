@@ -195,8 +195,8 @@ TEST_F(SceneFiles, TheWriterRefusesInconsistentScenes) {
   };
   refuses([](auto& s) { s.map = nullptr; }, "the scene has no map");
   refuses([](auto& s) { s.nodes[4].vehicle = 3; }, "vehicle 3 is not one of the 3 vehicles");
-  refuses([](auto& s) { s.nodes[4].lane = 3; }, "is on lane 3 of 3");
-  refuses([](auto& s) { s.nodes[4].route = 2; }, "has route 2 of 2");
+  refuses([](auto& s) { s.nodes[4].lane = 3; }, "is on lane 3, but the map has 3");
+  refuses([](auto& s) { s.nodes[4].route = 2; }, "has route 2, but the scene has 2");
   refuses([](auto& s) { s.nodes[4].x_m = std::numeric_limits<float>::infinity(); }, "is at (inf");
   refuses([](auto& s) { s.nodes[4].heading_rad = 7.0F; }, "has a heading of 7 rad");
   refuses([](auto& s) { s.nodes[3].vehicle = s.nodes[2].vehicle; }, "expected rising numbers");
@@ -205,7 +205,7 @@ TEST_F(SceneFiles, TheWriterRefusesInconsistentScenes) {
   refuses([](auto& s) { s.signals[2] = 'x'; }, "frame 2: signal 0 shows");
   refuses([](auto& s) { s.time_s[5] += 0.1; }, "frame 5 is at");
   refuses([](auto& s) { s.vehicles[1].length_m = 0.0F; }, "vehicle 1 ('truck') is 0 m long");
-  refuses([](auto& s) { s.node_begin.back() += 1; }, "the frames begin with");
+  refuses([](auto& s) { s.node_begin.back() += 1; }, "where the frames begin");
   refuses([](auto& s) { s.time_s.clear(); }, "the scene has no frame");
 }
 
@@ -221,15 +221,15 @@ TEST_F(SceneFiles, DanglingIndicesAndOddNumbersInAFileAreFound) {
   };
   const std::vector<Case> cases{
       {"nodes/vehicle", {3}, i32, 77, "episode 0: frame 2 at 1.5 s: vehicle 77 is not one"},
-      {"nodes/lane", {3}, i32, -2, "is on lane -2 of 3"},
-      {"nodes/route", {3}, i32, 5, "has route 5 of 2"},
+      {"nodes/lane", {3}, i32, -2, "is on lane -2, but the map has 3"},
+      {"nodes/route", {3}, i32, 5, "has route 5, but the scene has 2"},
       {"routes/edge", {1}, i32, 50, "episode 0: a route passes edge 50"},
       {"episodes/map", {1}, i32, 2, "episode 1 has split 2, demand scale 1 and map 2"},
       {"episodes/frame_ptr", {1}, i64, 99, "episodes/frame_ptr falls from 99"},
       {"episodes/frame_ptr", {3}, i64, 99, "episodes/frame_ptr runs from 0 to 99"},
       {"frames/node_ptr", {2}, i64, -9, "frames/node_ptr falls from"},
       {"lanes/name", {0}, i32, 1000, "lanes/name refers to string 1000"},
-      {"lanes/edge", {2}, i32, 3, "lane 2 ('out_0') is on edge 3 of 3"},
+      {"lanes/edge", {2}, i32, 3, "lane 2 ('out_0') is on edge 3, but the map has 3"},
       {"links/signal", {0}, i32, 1, "link 0 leads from lane 0 to 2 over 1 with signal 1"},
       {"strings/ptr", {1}, i64, 1 << 20, "strings/ptr falls from"},
       {"vehicles/length_m", {1}, i32, -1, "episode 0: vehicle 1"},

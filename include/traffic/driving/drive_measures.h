@@ -28,16 +28,19 @@ struct DriveMeasures {
   bool is_lost = false;          ///< it left its route so far that it was taken off the road
 };
 
-/// Beyond these a drive is uncomfortable. SUMO's cars brake with up to 4.5 m/s2.
+/// A drive beyond these limits is uncomfortable. SUMO's own cars may brake with 4.5 m/s2.
 struct ComfortLimits {
   double accel_mps2 = 3.0;
   double lateral_accel_mps2 = 4.0;
   double jerk_mps3 = 8.0;
 };
 
-/// A score between 0 and 1, after the PDM score of NAVSIM: 0 for a drive with a collision at
-/// fault, a red light, more than a second off its lanes, or one that was lost; else
-/// (5 share of the time without a close vehicle + 5 progress + 2 share of the time in comfort)/12.
+/// A score between 0 and 1, after the PDM score of NAVSIM. It is 0 if the vehicle caused a
+/// collision, passed a red light, was off its lanes for more than a second, or was lost. Otherwise
+/// it is (5 * open + 5 * progress + 2 * comfort) / 12 with these shares:
+/// - open: share of the time without a close vehicle
+/// - progress: progress_m / reference_m, at most 1
+/// - comfort: share of the time within ComfortLimits
 /// @param reference_m progress of SUMO's own driver in the same traffic
 [[nodiscard]] double drive_score(const DriveMeasures& measures, double reference_m);
 
@@ -55,18 +58,18 @@ class DriveMeter {
 
   /// Takes the state after a step of the simulation.
   /// @param near all vehicles whose centres are within kReach_m
-  /// @param signals letters of the lights of the map
+  /// @param signals [RoadMap::signals] SUMO's letters
   void step(double step_s, const Box& ego, std::span<const Neighbour> near,
             std::span<const std::uint8_t> signals);
-  /// The vehicle has left the simulation at the end of its route.
+  /// Notes that the vehicle has left the simulation at the end of its route.
   void arrive() { measures_.is_arrived = true; }
-  /// The vehicle is so far from its route that it was taken off the road.
+  /// Notes that the vehicle was taken off the road because it was too far from its route.
   void lose() { measures_.is_lost = true; }
 
   [[nodiscard]] const DriveMeasures& measures() const { return measures_; }
   [[nodiscard]] const RouteTracker& route() const { return route_; }
 
-  /// Vehicles farther away cannot matter within a second.
+  /// A vehicle whose centre is farther away cannot be touched within a second.
   static constexpr double kReach_m = 60.0;
 
  private:
@@ -78,8 +81,8 @@ class DriveMeter {
   const RoadIndex& roads_;
   RouteTracker route_;
   DriveMeasures measures_;
-  Box last_;        ///< after the last step
-  Box last_frame_;  ///< after the last frame
+  Box last_;        ///< the vehicle after the last step
+  Box last_frame_;  ///< the vehicle after the last frame
   bool is_first_step_ = true;
   double since_frame_s_ = 0.0;
   std::optional<double> last_accel_mps2_;  ///< mean of the last frame

@@ -1,4 +1,4 @@
-/// What a driver of one vehicle sees, and what it answers. The same in training and when driving.
+/// What a driver of one vehicle sees, and what it answers. Training and driving use the same types.
 #pragma once
 
 #include <array>

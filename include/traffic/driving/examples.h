@@ -13,7 +13,8 @@
 
 namespace traffic::driving {
 
-/// A vehicle in a frame, after which it is seen for the whole time of a plan.
+/// A vehicle in a frame of a scene. The following frames also contain the vehicle, for the whole
+/// time of a plan.
 struct ExamplePlace {
   std::int32_t frame = 0;
   std::int32_t vehicle = 0;
@@ -21,7 +22,7 @@ struct ExamplePlace {
 
 /// Which vehicles in which frames of a scene are examples.
 enum class ExampleRule : std::uint8_t {
-  kAll,  ///< all that are seen for the whole time of a plan
+  kAll,  ///< all vehicles that the scene contains for the whole time of a plan
   /// The scene consists of runs of kHistory + kPlanPoints frames. In each run one driver drove the
   /// past, and another driver corrected the future. The only examples of a run are therefore at the
   /// last frame of the past.
@@ -48,14 +49,15 @@ class SceneTracks {
   std::vector<ExamplePlace> places_;
 };
 
-/// A change of the ego's present state, from which the recorded way is joined again.
+/// A change of the ego's present state. The target of the example leads back to the recorded way.
 struct Perturbation {
-  float aside_m = 0.0F;      ///< to the left
-  float heading_rad = 0.0F;  ///< counterclockwise
+  float aside_m = 0.0F;      ///< how far the ego is moved to the left
+  float heading_rad = 0.0F;  ///< how far the ego is turned counterclockwise
   float speed_mps = 0.0F;    ///< added to the speed
 };
 
-/// Owns the memory of its view, so it may not be copied.
+/// An input and the plan that a policy should answer. An example owns the memory that its view
+/// refers to, so it cannot be copied.
 struct Example {
   Example() = default;
   Example(const Example&) = delete;

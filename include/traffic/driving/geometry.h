@@ -10,7 +10,7 @@ namespace traffic::driving {
 /// The same angle in (-pi, pi].
 [[nodiscard]] double wrapped_rad(double angle_rad);
 
-/// A position as the frame sees it: x ahead of it, y to its left.
+/// Converts a position on the map to the frame of a pose: x is ahead of it, y to its left.
 [[nodiscard]] Point to_frame(const Pose& frame, double x_m, double y_m);
 /// The inverse of to_frame().
 [[nodiscard]] Point from_frame(const Pose& frame, Point seen);

@@ -10,7 +10,7 @@
 
 namespace traffic::driving {
 
-/// A run of segments of one lane, short enough that most of it is near if a part is.
+/// Consecutive segments of one lane. A strip is short, so if a part of it is near, most of it is.
 struct LaneStrip {
   std::int32_t lane = 0;
   std::int64_t first_point = 0;  ///< index into RoadMap::points and MapIndex::left()
@@ -26,8 +26,8 @@ class MapIndex {
 
   [[nodiscard]] const RoadMap& map() const { return *map_; }
   [[nodiscard]] std::span<const LaneStrip> strips() const { return strips_; }
-  /// Borders of the lanes beside each point of RoadMap::points. At a bend the borders of both
-  /// segments meet.
+  /// The left or right border of the lane beside each point of RoadMap::points. At a bend the
+  /// borders of both segments meet there.
   [[nodiscard]] std::span<const Point> left() const { return left_; }
   [[nodiscard]] std::span<const Point> right() const { return right_; }
 
@@ -41,7 +41,7 @@ class MapIndex {
     return part(links_, links_begin_, lane);
   }
 
-  /// Index of the link that leads over a connector; -1: none does.
+  /// Index of the link that leads over a connector; -1 if no link does.
   [[nodiscard]] std::int32_t link_over(std::int32_t connector) const {
     return link_over_[static_cast<std::size_t>(connector)];
   }

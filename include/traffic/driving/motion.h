@@ -73,7 +73,7 @@ class PlanFollower {
   bool has_plan_ = false;
   double since_plan_s_ = 0.0;
   double along_m_ = 0.0;  ///< the place on the plan's path that is nearest to the vehicle
-  std::array<std::array<double, 2>, kKnots> path_{};  ///< the pose at the plan's begin, its points
+  std::array<std::array<double, 2>, kKnots> path_{};  ///< position at the plan's begin, its points
   std::array<double, kKnots> path_m_{};               ///< length of the path up to each knot
 };
 

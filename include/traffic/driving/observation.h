@@ -12,18 +12,18 @@ namespace traffic::driving {
 /// Distances along the route at which its line is part of the status.
 inline constexpr std::array<float, 12> kRouteAt_m{2.0F,  4.0F,  6.0F,  9.0F,  12.0F, 16.0F,
                                                   20.0F, 25.0F, 30.0F, 36.0F, 42.0F, 50.0F};
-/// Numbers of the status: whether there is a history; speed now and in the past frames; past
-/// positions and headings; speed limit; stop line and light; gap to the vehicle ahead on the
-/// route's line and its speed; the line.
+/// Length of the status. Its numbers are, in this order: whether there is a history; the speed now
+/// and in the past frames; past positions and headings; the speed limit; distance to the stop line
+/// and state of its light; gap to the vehicle ahead on the route's line and its speed; the line.
 inline constexpr std::size_t kStatusSize =
     1 + kHistory + 3 * (kHistory - 1) + 1 + 2 + 2 + 2 * kRouteAt_m.size();
 
-/// The first numbers, which tell of the vehicle's own movement alone.
+/// Length of the first part of the status, which describes only the vehicle's own movement.
 inline constexpr std::size_t kOwnStatusSize = 1 + kHistory + 3 * (kHistory - 1);
 
 struct ObserveOptions {
   bool mirrored = false;  ///< left and right are exchanged
-  bool history = true;    ///< whether the past is seen; its numbers and channels are 0 otherwise
+  bool history = true;    ///< false: numbers and channels of the past are 0
 };
 
 /// Keeps memory between observations, so each thread needs an object of its own.
@@ -34,7 +34,7 @@ class Observer {
   [[nodiscard]] const RasterSpec& spec() const { return raster_.spec(); }
   /// @param map index of the view's map
   /// @param image [RasterSpec::num_bytes()] overwritten
-  /// @param status [kStatusSize] overwritten; the numbers are about 1 at most
+  /// @param status [kStatusSize] overwritten; the numbers are scaled to about -1 to 1
   void observe(const MapIndex& map, const View& view, const ObserveOptions& options,
                std::span<std::uint8_t> image, std::span<float> status);
 

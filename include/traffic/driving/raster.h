@@ -12,11 +12,12 @@
 
 namespace traffic::driving {
 
-/// Planes of an image. A cell belongs to a lane or a vehicle if its centre lies inside.
+/// Planes of an image. A cell belongs to a lane or a vehicle if its centre lies inside. Connectors
+/// are lanes inside junctions.
 enum Channel : std::uint8_t {
   kDrivable,    ///< 255: a lane
-  kRoute,       ///< lanes of the present edge of the route and three more: 255 if the route can
-                ///< be followed from the lane without a change, else 128
+  kRoute,       ///< lanes of the route's present edge and of its next three edges: 255 if the
+                ///< lane leads to the next edge of the route, else 128
   kRed,         ///< connectors without green: kRedOnRoute, kYellowOnRoute, kRedElsewhere
   kVehicles,    ///< 255: another vehicle
   kVehicles05,  ///< half a second ago
@@ -24,8 +25,8 @@ enum Channel : std::uint8_t {
   kVehicles15,  ///< one and a half seconds ago
   kSpeed,       ///< speed of the vehicle there, 255 at kFullSpeed_mps
   kCentreLine,  ///< 255: within 0.3 m of a lane's centre line
-  kAlong,       ///< 128 + 127 cos of the lane's direction against the ego's
-  kAcross,      ///< 128 + 127 sin of the same
+  kAlong,       ///< 128 + 127 * cosine of the angle from the ego's heading to the lane's direction
+  kAcross,      ///< 128 + 127 * sine of this angle
   kSpeedLimit,  ///< limit of the lane, 255 at kFullSpeed_mps
   kNumChannels
 };
@@ -43,7 +44,7 @@ inline constexpr std::uint8_t kRedElsewhere = 64;
 /// Size of an image. Columns count ahead from behind the vehicle, rows from its right to its left.
 struct RasterSpec {
   std::string_view name;
-  std::int32_t channels = 0;  ///< the first ones of Channel
+  std::int32_t channels = 0;  ///< number of channels; they are the first ones of Channel
   std::int32_t rows = 0;
   std::int32_t columns = 0;
   float cell_m = 1.0F;
@@ -85,10 +86,10 @@ class Rasteriser {
 
   RasterSpec spec_;
   std::vector<std::int32_t> near_;   ///< strips in sight, each once
-  std::vector<std::uint32_t> seen_;  ///< [strips] number of the image that the strip was seen in
+  std::vector<std::uint32_t> seen_;  ///< [strips] number of the last image that shows the strip
   std::uint32_t image_number_ = 0;
   struct Light {
-    std::uint8_t value = 0;  ///< of kRed
+    std::uint8_t value = 0;  ///< value in the channel kRed
     std::int32_t strip = 0;
   };
   std::vector<Light> lights_;  ///< of the connectors in sight

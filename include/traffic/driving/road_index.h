@@ -1,4 +1,4 @@
-/// Places seen from lanes, and ways over junctions, on a road map.
+/// Expresses positions on a road map relative to lanes, and finds the ways over junctions.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace traffic::driving {
 
-/// A place seen from a lane.
+/// A position relative to a lane.
 struct OnLane {
   std::int32_t lane = -1;
-  double along_m = 0.0;      ///< of the nearest point of the lane's line, from its begin
+  double along_m = 0.0;      ///< from the begin of the lane's centre line to its nearest point
   double to_left_m = 0.0;    ///< distance from the line, positive to its left
   double distance_m = 0.0;   ///< from the nearest point; larger than |to_left_m| past the ends
-  double heading_rad = 0.0;  ///< of the line at the nearest point
+  double heading_rad = 0.0;  ///< direction of the line at the nearest point
 };
 
 /// A lane inside a junction as a part of a way over it.
@@ -33,10 +33,10 @@ class RoadIndex {
 
   [[nodiscard]] const RoadMap& map() const { return index_.map(); }
   [[nodiscard]] double length_m(std::int32_t lane) const;
-  /// The line's point at a distance from its begin, and its direction there. Beyond the ends the
-  /// line goes straight on.
+  /// The point of a lane's centre line at a distance from its begin, and the direction there.
+  /// Beyond its ends the line goes straight on.
   [[nodiscard]] Pose pose_at(std::int32_t lane, double along_m) const;
-  /// Indices into the map's links of those that leave a lane.
+  /// Indices into RoadMap::links of the links that leave a lane.
   [[nodiscard]] std::span<const std::int32_t> links_from(std::int32_t lane) const {
     return index_.links_from(lane);
   }
@@ -48,13 +48,14 @@ class RoadIndex {
   /// The lanes inside junctions that lead from one edge to the next one of a route.
   [[nodiscard]] std::vector<JunctionLane> junction_lanes(std::int32_t edge,
                                                          std::int32_t next_edge) const;
-  /// The lane behind one inside a junction, on the way to an edge; -1 if it does not lead there.
+  /// The lane after a connector (a lane inside a junction) on the way to an edge; -1 if the
+  /// connector does not lead there.
   [[nodiscard]] std::int32_t next_lane(std::int32_t connector, std::int32_t edge) const;
 
   [[nodiscard]] OnLane project(std::int32_t lane, double x_m, double y_m) const;
   /// Overwrites `found` with the lanes whose lines pass within `reach_m` of a place.
   void find_near(double x_m, double y_m, double reach_m, std::vector<OnLane>& found) const;
-  /// Whether the place is on a lane that leads in about this direction.
+  /// Whether the position is on a lane that leads in the direction of the pose, within 90 degrees.
   [[nodiscard]] bool is_on_road(const Pose& pose) const;
 
  private:

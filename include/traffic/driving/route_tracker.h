@@ -12,11 +12,10 @@ namespace traffic::driving {
 class RouteTracker {
  public:
   /// @param roads must outlive this object
-  /// @param route edges of the map, of which the vehicle is on the first, or before it in a
-  ///     junction
+  /// @param route edges of the map; the vehicle is on the first one, or in the junction before it
   RouteTracker(const RoadIndex& roads, std::span<const std::int32_t> route);
 
-  /// Takes the vehicle's new place. The tracker only moves forward.
+  /// Takes the vehicle's new position. The tracker only moves forward.
   void update(double x_m, double y_m);
 
   /// The edges from the present one on. Inside a junction the present edge is the one
@@ -24,7 +23,7 @@ class RouteTracker {
   [[nodiscard]] std::span<const std::int32_t> ahead() const;
   /// The lane of the route, or of a junction on it, that is nearest to the vehicle.
   [[nodiscard]] const OnLane& place() const { return place_; }
-  /// Distance covered along the route since the first place.
+  /// Distance covered along the route since the first update.
   [[nodiscard]] double progress_m() const { return progress_m_ - begin_m_; }
 
  private:

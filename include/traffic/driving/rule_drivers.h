@@ -37,7 +37,7 @@ class IdmDriver final : public Driver {
   [[nodiscard]] Plan plan_one(const View& view) const;
 
   IdmParameters parameters_;
-  const RoadMap* map_ = nullptr;  ///< that roads_ describes
+  const RoadMap* map_ = nullptr;  ///< the map that roads_ describes
   std::unique_ptr<RoadIndex> roads_;
 };
 
