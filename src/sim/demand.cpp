@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDefaultType = "DEFAULT_VEHTYPE";
 constexpr double kNever = std::numeric_limits<double>::infinity();
-/// Nested deeper than any sensible file; every level takes room on the stack.
+/// Maximum depth of nested intervals and included files. It is more than any sensible scenario
+/// needs, and bounds the use of the stack.
 constexpr int kDeepest = 16;
 
 std::vector<std::string> words(const char* text) {
@@ -27,7 +28,7 @@ std::vector<std::string> words(const char* text) {
   return all;
 }
 
-/// Members of a distribution of types or of routes, with their shares.
+/// Names of the members of a distribution of types or routes, with their shares.
 using Shares = std::vector<std::pair<std::string, double>>;
 
 Shares normalised(Shares shares) {
@@ -106,7 +107,8 @@ class DemandReader {
     return found == type_scales_.end() ? 1.0 : found->second;
   }
 
-  /// A number that SUMO would refuse must not count as 0.
+  /// Parses a number. A text that SUMO would refuse is an error here, so that it does not count as
+  /// 0.
   [[nodiscard]] double number_in(std::string_view text, const char* what) const {
     if (const auto value = parse_number(text)) return *value;
     throw DataError("demand {}: {} is '{}', expected a number", open_.back().string(), what, text);
@@ -156,7 +158,7 @@ class DemandReader {
     add_probability(node, id);
   }
 
-  /// The share that a type or a route has in distributions that only name it.
+  /// Stores the share that a type or a route has in distributions that only name it.
   void add_probability(const pugi::xml_node& node, const std::string& id) {
     if (const auto share = node.attribute("probability")) {
       probabilities_[{node.name(), id}] = number_in(share.as_string(), "a probability");
@@ -229,7 +231,7 @@ class DemandReader {
   }
 
   void add(const pugi::xml_node& node, double vehicles, bool random) {
-    if (!(vehicles > 0.0)) return;  // NaN: a number of vehicles at a rate of zero
+    if (!(vehicles > 0.0)) return;  // also NaN, from a flow with a number of vehicles and rate 0
     const std::string type = node.attribute("type").as_string(kDefaultType);
     departures_[{type, route_of(node)}] += scale_ * vehicles;
     if (random || all_random_) demand_.random_vehicles += scale_ * vehicles;
@@ -243,7 +245,7 @@ class DemandReader {
       demand_.sources.emplace("vehicle depart='" + text + "'");
       return;
     }
-    if (*depart < begin_s_ || *depart >= end_s_) return;  // SUMO leaves those before the begin out
+    if (*depart < begin_s_ || *depart >= end_s_) return;  // SUMO skips vehicles before the begin
     demand_.last_depart_s = std::max(demand_.last_depart_s, *depart);
     add(node, 1.0, false);
   }
@@ -259,14 +261,14 @@ class DemandReader {
     const auto rate = rate_of(node);
     double last = std::min(until, end_s_);
     if (last == kNever && number > 0.0 && !rate.per_s) {
-      last = from;  // all of them at once
+      last = from;  // all vehicles depart at once
     } else if (last == kNever && number == 0.0) {
       demand_.has_endless_flow = true;
       last = std::max(from, begin_s_) + kEndlessFlowCounted_s;
     }
     double vehicles = 0.0;
     double ends = last;
-    if (number > 0.0 && !rate.per_s) {  // spread over its time
+    if (number > 0.0 && !rate.per_s) {  // spread over the flow's time
       const double whole_s = (until < kNever ? until : last) - from;
       vehicles = whole_s > 0.0 ? number * counted_s(from, last) / whole_s : number;
     } else if (number > 0.0) {
@@ -279,7 +281,7 @@ class DemandReader {
     add(node, vehicles, rate.random);
   }
 
-  /// The part of a flow's time in which its vehicles enter: SUMO leaves those before the begin out.
+  /// The part of a flow's time in which its vehicles enter. SUMO skips vehicles before the begin.
   [[nodiscard]] double counted_s(double from, double until) const {
     return std::max(0.0, until - std::max(from, begin_s_));
   }
@@ -313,7 +315,7 @@ class DemandReader {
   double end_s_;
   double scale_;
   bool all_random_;
-  std::vector<fs::path> open_;  ///< the file that is read, after those that include it
+  std::vector<fs::path> open_;  ///< the files that are being read; each one includes the next
   Demand demand_;
   std::map<std::string, Shares> types_;
   std::map<std::string, double> type_scales_;

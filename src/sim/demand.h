@@ -16,7 +16,7 @@ namespace traffic::sim {
 /// A route with all its edges, or two ends between which SUMO finds a route.
 struct DemandRoute {
   std::string name;                ///< its id, else "first edge to last edge"
-  std::vector<std::string> edges;  ///< empty where only the ends are known
+  std::vector<std::string> edges;  ///< empty if only the ends are known
 };
 
 /// Expected vehicles of one type on one route.
@@ -26,7 +26,7 @@ struct DemandPart {
   double vehicles = 0;
 };
 
-/// Demand of a flow that never ends is counted over this time where the simulation has no end.
+/// If neither a flow nor the simulation has an end, the flow's vehicles are counted for this time.
 inline constexpr double kEndlessFlowCounted_s = 3600.0;
 
 struct Demand {
@@ -45,8 +45,8 @@ class EndlessFile : public DataError {
 };
 
 /// Counts the vehicles of the scenario's route files and additional files.
-/// @param begin_s of the simulation, SUMO's time
-/// @param end_s of the simulation, SUMO's time; none: the simulation has no end
+/// @param begin_s SUMO's time at which the simulation begins
+/// @param end_s SUMO's time at which the simulation ends; nothing: it has no end
 /// @throws DataError if a file cannot be read, or has other text where a number belongs
 /// @throws EndlessFile
 Demand read_demand(const SumoOptions& options, double begin_s, std::optional<double> end_s);

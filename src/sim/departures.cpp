@@ -16,7 +16,7 @@ using libsumo::Simulation;
 
 Departures watch_departures(const SumoRun& run, std::optional<double> end_s) {
   constexpr double kWatched_s = 60.0;
-  constexpr double kLongest_s = 10.0;  // of real time
+  constexpr double kLongest_s = 10.0;  // real time after which the simulation stops
   Departures seen;
   SumoSession session;
   session.load(run);

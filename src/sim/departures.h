@@ -13,12 +13,12 @@ namespace traffic::sim {
 struct Departures {
   std::map<std::string, std::int64_t> types;  ///< vehicles that have departed, by type
   double time_s = 0;                          ///< simulated since the begin
-  bool is_whole = false;                      ///< the episode has ended: nobody else departs
+  bool is_whole = false;                      ///< the episode has ended: no other vehicle departs
 };
 
 /// Simulates without control until a minute after the first departure. Stops earlier at the end of
 /// the episode, or after a few seconds of real time.
-/// @param end_s of the episode, SUMO's time; none: until all vehicles have arrived
+/// @param end_s SUMO's time at which the episode ends; nothing: when all vehicles have arrived
 /// @throws DataError with SUMO's own message
 Departures watch_departures(const SumoRun& run, std::optional<double> end_s);
 

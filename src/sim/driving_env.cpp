@@ -35,16 +35,17 @@ using SumoVehicle = libsumo::Vehicle;
 
 constexpr double kStep_s = 0.1;
 constexpr int kStepsEach = 5;  ///< steps of the simulation in a frame
-/// An ego this far from all lanes of its route has lost its way. SUMO itself refuses positions that
-/// are more than 100 m from the route.
+/// An ego that is farther than this from all lanes of its route has lost its way. SUMO itself
+/// refuses positions that are more than 100 m from the route.
 constexpr double kLost_m = 8.0;
 /// An ego arrives when its front is this close to the end of its route.
 constexpr double kArrived_m = 2.0;
-/// Vehicles at this distance are part of a view.
+/// A view contains the vehicles within this distance.
 constexpr double kView_m = 100.0;
-/// moveToXY: the vehicle stays on its route. SUMO takes the given pose as it is, but other vehicles
-/// see the ego on the nearest lane of the route, with the lateral offset that still touches the
-/// lane. With keepRoute 2 or 3 an ego beside its lane would be invisible to them.
+/// Argument keepRoute of SUMO's moveToXY. With 1 the vehicle stays on its route: SUMO takes the
+/// given pose as it is, but other vehicles see the ego on the nearest lane of the route, with the
+/// lateral offset that still touches the lane. With 2 or 3 an ego beside its lane would be
+/// invisible to them.
 constexpr int kKeepRoute = 1;
 
 double heading_of(double sumo_degrees) {
@@ -56,14 +57,14 @@ double sumo_degrees(double heading_rad) {
   return degrees < 0.0 ? degrees + 360.0 : degrees;
 }
 
-/// SUMO's positions are those of the front bumper.
+/// Moves a pose ahead. SUMO's positions are those of the front bumper, all others those of centres.
 driving::Pose ahead_by(const driving::Pose& pose, double distance_m) {
   return {.x_m = pose.x_m + distance_m * std::cos(pose.heading_rad),
           .y_m = pose.y_m + distance_m * std::sin(pose.heading_rad),
           .heading_rad = pose.heading_rad};
 }
 
-/// A vehicle on or off the road that has not arrived.
+/// A vehicle that has departed and not left. It may be off the road for a time.
 struct Known {
   std::uint32_t id = 0;
   std::string name;
@@ -247,8 +248,8 @@ struct DrivingEnv::Impl {
     }
     if (egos.empty()) {
       throw DataError(
-          "scenario {}: no passenger car is on the road {:g} s after the begin of the simulation; "
-          "drivers need one: try a longer warm-up",
+          "scenario {}: no passenger car is on the road {:g} s after the begin of the simulation, "
+          "so drivers have no car to take over; try a longer warm-up",
           options.scenario, options.warm_up_s);
     }
     for (std::size_t i = 0; i < egos.size(); ++i) vehicle_of(egos[i]).ego = static_cast<int>(i);
@@ -260,7 +261,7 @@ struct DrivingEnv::Impl {
     }
   }
 
-  /// The measures begin now. An ego that arrived during the frames before is not driven.
+  /// Begins the measurements. Leaves out egos that arrived during the frames of their history.
   void begin_egos() {
     std::vector<Ego> present;
     for (Ego& one : egos) {
@@ -276,8 +277,10 @@ struct DrivingEnv::Impl {
       present.push_back(std::move(fresh));
     }
     if (present.empty()) {
-      throw DataError("scenario {}: all drivers have arrived {:g} s after the begin",
-                      options.scenario, options.warm_up_s);
+      throw DataError(
+          "scenario {}: all cars chosen for the drivers have arrived within {:g} s after the begin "
+          "of the simulation; try another seed",
+          options.scenario, options.warm_up_s);
     }
     egos = std::move(present);
     start_s = Simulation::getTime();
@@ -302,7 +305,8 @@ struct DrivingEnv::Impl {
     SumoVehicle::remove(one.name);
   }
 
-  /// SUMO does not end the trip of a vehicle that is moved from outside.
+  /// Whether an ego that follows plans has reached the end of its route. SUMO does not notice this,
+  /// because the vehicle is moved from outside.
   [[nodiscard]] bool is_at_end(const Ego& one) const {
     const driving::RouteTracker& route = one.meter.route();
     const driving::OnLane& place = route.place();
@@ -347,11 +351,12 @@ struct DrivingEnv::Impl {
     }
   }
 
-  /// Simulates half a second. @param plans of the driven egos; empty: SUMO drives them
+  /// Simulates half a second.
+  /// @param plans a plan for each driven ego; empty: SUMO drives the egos
   void run_frame(std::span<const driving::Plan> plans) {
     if (!plans.empty()) {
-      TRAFFIC_CHECK(plans.size() == driven.size(), "{} plans for {} egos", plans.size(),
-                    driven.size());
+      TRAFFIC_CHECK(plans.size() == driven.size(), "drive() got {} plans for {} egos on the road",
+                    plans.size(), driven.size());
       for (std::size_t i = 0; i < plans.size(); ++i) {
         Ego& one = ego(driven[i]);
         if (!one.follower) one.follower.emplace(one.history[0]);
@@ -412,7 +417,7 @@ struct DrivingEnv::Impl {
     }
   }
 
-  // The expert.
+  // SUMO's own driver.
 
   /// Simulates three seconds in which SUMO drives, in a copy of this process.
   int run_expert(const os::Messages& parent) {
@@ -456,7 +461,8 @@ struct DrivingEnv::Impl {
     }
     const std::size_t count = driven.size();
     TRAFFIC_CHECK(message.size() == count * (1 + sizeof(ExpertPoints)),
-                  "{} bytes of SUMO's driver for {} egos", message.size(), count);
+                  "the process that simulates SUMO's own driver sent {} bytes for {} egos",
+                  message.size(), count);
     std::vector<std::optional<driving::Plan>> plans(count);
     for (std::size_t i = 0; i < count; ++i) {
       if (message[i] == 0) continue;
@@ -501,7 +507,7 @@ bool DrivingEnv::done() const {
 std::span<const driving::View> DrivingEnv::views() const { return impl_->views; }
 std::span<const int> DrivingEnv::driven() const { return impl_->driven; }
 void DrivingEnv::drive(std::span<const driving::Plan> plans) {
-  TRAFFIC_CHECK(!plans.empty(), "no ego is on the road");
+  TRAFFIC_CHECK(!plans.empty(), "drive() got no plans, or no ego is on the road");
   impl_->run_frame(plans);
 }
 void DrivingEnv::drive_by_sumo() { impl_->run_frame({}); }

@@ -16,11 +16,12 @@ namespace traffic::sim {
 class LaneRequests {
  public:
   void clear() { open_.clear(); }
-  /// Asks for a lane change; does nothing where there is no such lane.
-  /// @param name of the vehicle in SUMO
+  /// Requests a lane change; does nothing if there is no such lane.
+  /// @param name SUMO's name of the vehicle
   void ask(const scene::Vehicle& vehicle, scene::LaneChange change, const std::string& name,
            const scene::RoadState& state);
-  /// Ends the requests that are over. @param names [vehicle ids]
+  /// Ends the requests whose time is over or whose conflict the vehicle has passed.
+  /// @param names [vehicle ids] SUMO's names
   void expire(scene::RoadState& state, const std::vector<std::string>& names);
 
  private:

@@ -68,7 +68,7 @@ int count_trainable_lights(const Road& road, const SumoOptions& options) {
       std::ranges::count_if(road.lights, [&](const auto& light) { return trainable[light]; }));
 }
 
-/// Where a way from one edge to the next enters a conflict.
+/// Finds the approach that a vehicle uses when it drives from one edge to the next.
 class Approaches {
  public:
   explicit Approaches(const Road& road) : road_(road) {
@@ -82,7 +82,8 @@ class Approaches {
     }
   }
 
-  /// @return whether it passes a conflict
+  /// Adds the vehicles of a route to all approaches that the route uses.
+  /// @return whether the route passes a conflict
   bool add(const std::vector<std::string>& edges, double vehicles, NetworkStudy& study) const {
     bool passes = false;
     for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
@@ -121,14 +122,14 @@ void study_demand(const Road& road, const Demand& demand, NetworkStudy& study) {
   study.last_depart_s = std::max(0.0, demand.last_depart_s - study.begin_s);
 }
 
-/// Output options of the .sumocfg, and elements of its files that write.
+/// Output options of the .sumocfg, and elements of the scenario's files that write output.
 std::vector<std::string> outputs_of(const SumoOptions& options, const Demand& demand) {
   std::vector<std::string> outputs = options.outputs_of_file();
   outputs.insert(outputs.end(), demand.outputs.begin(), demand.outputs.end());
   return outputs;
 }
 
-/// Raises the counts to the vehicles that were seen to depart.
+/// Raises the counts to the numbers of vehicles that departed in the short simulation.
 void add_departures(const Departures& seen, NetworkStudy& study) {
   for (const auto& [name, vehicles] : seen.types) {
     TypeDemand& type = study.types[name];
@@ -147,7 +148,7 @@ std::string counted(std::size_t count, const char* noun, const char* ending = "e
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
 }
 
-/// Studies what our own readers find in the scenario's files.
+/// Studies what this program's own readers find in the scenario's files.
 Demand study_files(const SumoOptions& options, std::optional<double> end_s, NetworkStudy& study) {
   Demand demand = read_demand(options, study.begin_s, end_s);
   const Road road = scene::read_road(options.files("net-file").front());
@@ -167,7 +168,7 @@ Demand read_and_load(const SumoOptions& options, std::optional<double> end_s, co
   try {
     demand = study_files(options, end_s, study);
   } catch (const EndlessFile&) {
-    throw;  // SUMO crashes on it
+    throw;  // SUMO would crash when it reads this file
   } catch (const DataError& error) {
     refusal = error.what();
   }
@@ -188,9 +189,10 @@ NetworkStudy study_network(const config::Env& env, const std::string& scenario) 
   study.sumocfg = find_scenario(scenario);
   const SumoOptions options(study.sumocfg, env.sumo_args);
   const auto nets = options.files("net-file");
-  if (nets.empty()) throw DataError("scenario {}: it names no net-file", study.sumocfg.string());
+  if (nets.empty())
+    throw DataError("scenario {}: the .sumocfg names no net-file", study.sumocfg.string());
   study.begin_s = options.seconds("begin").value_or(0.0);
-  // SUMO takes an end below 0 for none.
+  // To SUMO, an end below 0 means that the simulation has no end.
   study.end_s = options.seconds("end");
   if (study.end_s && *study.end_s < 0.0) study.end_s.reset();
   study.step_length_s = options.seconds("step-length").value_or(study.step_length_s);
@@ -263,7 +265,7 @@ NetworkReport look_at_networks(config::Config& config, const StudyUse& use) {
   for (const config::ScenarioShare& part : mix) {
     const NetworkStudy study = study_network(config.env, part.scenario);
     std::vector<StudyFinding> findings;
-    // In a mixture a key would hold for the other scenarios, too.
+    // In a mix of scenarios a key would apply to the other scenarios, too.
     if (mix.size() == 1) findings = set_the_obvious(study, config.env);
     report.summaries.push_back(summary_line(study, config.env));
     for (StudyFinding& finding : judge(study, config, use)) findings.push_back(std::move(finding));

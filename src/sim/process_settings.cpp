@@ -11,7 +11,7 @@ namespace traffic::sim {
 namespace {
 
 /// SUMO converts file names from UTF-8 to the encoding of the locale. In the C locale, which
-/// containers, cron and SLURM use, that makes names with other letters than ASCII unreadable.
+/// containers, cron and SLURM use, this conversion damages names with letters beyond ASCII.
 void use_utf8() {
   if (std::string_view(nl_langinfo(CODESET)) == "UTF-8") return;
   for (const char* name : {"C.UTF-8", "C.utf8", "en_US.UTF-8"}) {
@@ -19,7 +19,8 @@ void use_utf8() {
   }
 }
 
-/// SUMO's projections are defined in a file of its own, which SUMO does not find by itself.
+/// The map projections that SUMO uses are defined in a file (proj.db) that it does not find by
+/// itself.
 void name_projection_data() {
   const char* names[] = {"PROJ_DATA", "PROJ_LIB"};
   for (const char* name : names) {

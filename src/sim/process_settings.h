@@ -3,8 +3,8 @@
 
 namespace traffic::sim {
 
-/// Sets the locale and the folder of projections that libsumo needs. Settings that the user has
-/// made stay. Must be called before anything else of libsumo.
+/// Sets the locale and the folder of map projections that libsumo needs. Keeps settings that the
+/// user has made. Must be called before any function of libsumo.
 void prepare_process();
 
 }  // namespace traffic::sim

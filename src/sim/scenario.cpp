@@ -22,7 +22,7 @@ std::vector<fs::path> roots() {
   return result;
 }
 
-/// Name -> path; of a name that two roots have, the earlier root's.
+/// Paths of the shipped scenarios by name. If two roots have a name, the earlier root counts.
 std::map<std::string, fs::path> shipped() {
   std::map<std::string, fs::path> found;
   for (const auto& root : roots()) {

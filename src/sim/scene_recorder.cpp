@@ -31,7 +31,7 @@ using SumoCar = libsumo::Vehicle;
 constexpr const char* kLateralOption = "lateral-resolution";
 constexpr const char* kLateralStrip_m = "0.8";
 
-/// Numbers of names, in the order in which they were given.
+/// Consecutive numbers that are given to names.
 using Numbers = std::unordered_map<std::string, std::int32_t>;
 
 Numbers numbers_of(const std::vector<std::string>& names) {
@@ -158,7 +158,7 @@ struct SceneRecorder::Impl {
     if (is_new) {
       for (const auto& edge : SumoCar::getRoute(name)) {
         const std::int32_t number = number_or_none(edges, edge);
-        if (number >= 0) scene.route_edges.push_back(number);  // some edges are closed to cars
+        if (number >= 0) scene.route_edges.push_back(number);  // the map lacks edges without cars
       }
       scene.route_begin.push_back(static_cast<std::int64_t>(scene.route_edges.size()));
     }
@@ -171,14 +171,15 @@ struct SceneRecorder::Impl {
       const auto [entry, is_new] = states.try_emplace(signal.light);
       if (is_new) entry->second = TrafficLight::getRedYellowGreenState(signal.light);
       const auto index = static_cast<std::size_t>(signal.index);
-      // A network may give a link a position that its light's program does not have: it is off.
+      // A network may give a link a position that its light's program does not have. Such a link
+      // counts as switched off.
       const char letter = index < entry->second.size() ? entry->second[index] : 'O';
       scene.signals.push_back(static_cast<std::uint8_t>(letter));
     }
   }
 
   [[nodiscard]] bool done() const {
-    // SUMO's end is negative where the scenario has none. Times are rounded to milliseconds.
+    // SUMO's end is negative if the scenario has none. SUMO rounds times to milliseconds.
     if (end_s > begin_s) return Simulation::getTime() >= end_s - 0.5e-3;
     return Simulation::getMinExpectedNumber() == 0;
   }

@@ -67,7 +67,7 @@ void SignalReader::read(double time_s, std::vector<scene::LightState>& lights) {
       lights[i] = light.program->at(Sumo::getPhase(light.id), left_s);
       if (lights[i].state == shown) continue;
     }
-    // The light shows something that is in no program, or the order of its phases is not known.
+    // The light shows a state that is in no program, or the order of its phases is not known.
     lights[i] = {};
     lights[i].state = std::move(shown);
     lights[i].change_s.assign(lights[i].state.size(), scene::kSignalHorizonS);

@@ -13,22 +13,24 @@ namespace traffic::sim {
 
 class SignalReader {
  public:
-  /// Called after every load. @param ids of the lights, in the order of read()'s result
+  /// Called after every load.
+  /// @param ids SUMO's ids of the lights, in the order in which read() returns the lights
   void reset(const std::vector<std::string>& ids);
   /// @param time_s SUMO's time
   void read(double time_s, std::vector<scene::LightState>& lights);
   /// The greens of the programs that run now, by light.
   [[nodiscard]] std::vector<scene::SignalPlan> plans() const;
-  /// Gives lights a state, which ends their programs: they show it until they are set again; or
-  /// sets how much longer the present phase of a program lasts.
+  /// Carries out changes. A change either gives a light a state, which ends the light's program:
+  /// the light shows this state until the next change. Or it sets how much longer the present phase
+  /// of the program lasts.
   void set(std::span<const scene::SignalChange> changes);
 
  private:
   struct Light {
     std::string id;
     std::string program_id;
-    std::optional<scene::SignalProgram> program;  ///< none where its next phases are not known
-    bool is_set = false;                          ///< by set(), so that no program runs
+    std::optional<scene::SignalProgram> program;  ///< nothing if its next phases are not known
+    bool is_set = false;                          ///< set() gave it a state; no program runs
   };
   static void read_program(Light& light);
   [[nodiscard]] static scene::SignalLogic logic_of(const Light& light);

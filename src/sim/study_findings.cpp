@@ -1,4 +1,5 @@
-/// Judges a studied scenario: which settings are obvious, and what weakens or spoils a run.
+/// Turns the facts about a scenario into findings: settings that are made for the user, warnings
+/// about what weakens a run, and errors that make it pointless.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -17,11 +18,11 @@ namespace {
 
 constexpr double kMinute_s = 60.0;
 constexpr double kHour_s = 3600.0;
-/// An episode must leave vehicles the time to drive, also where all of them depart at its begin.
+/// An episode must give vehicles time to drive, even if all of them depart at its begin.
 constexpr double kShortestEpisode_s = 600.0;
-/// Longer episodes are not meant: scenarios write a huge number for "without an end".
+/// A later end is not meant literally: some scenarios have a huge number instead of no end.
 constexpr double kLongestEpisode_s = 24 * kHour_s;
-/// Fewer connected vehicles than this share rarely stand where they could help.
+/// If fewer than this share of the vehicles are connected, they are rarely where they could help.
 constexpr double kFewConnected = 0.05;
 
 /// An end of the episode, in whole minutes, after the last departure.
@@ -103,15 +104,16 @@ bool can_sort(const NetworkStudy& study) {
 namespace {
 
 constexpr const char* kNothingToSort =
-    "there is no approach with several lanes, among which sort would have vehicles change";
+    "there is no approach with several lanes between which sort could move vehicles";
 constexpr const char* kNothingToLimit =
-    "there is no approach that goes first with lanes enough, which vsl would slow down";
+    "there is no approach with priority and enough lanes on which vsl could slow vehicles down";
 constexpr const char* kNothingToLetIn =
-    "there is no approach that gives way to another one, which let_in would stop";
+    "there is no approach that gives way to another one that let_in could stop";
 constexpr const char* kNothingToMeter =
-    "there is no approach that has to give way or ends, which meter would hold";
+    "there is no approach that gives way or ends, on which meter could hold vehicles";
 constexpr const char* kNothingToYieldTo =
-    "there is no main stream that meets one released by a light, which yield and arrive_late need";
+    "there is no main stream that meets a stream released by a light; yield and arrive_late need "
+    "one";
 
 /// Collects the findings of one network for a use and a configuration.
 class Judge {
@@ -145,7 +147,7 @@ class Judge {
   }
 
  private:
-  /// Demand that was counted with certainty can be refused, other demand only be warned of.
+  /// Adds an error if the demand was counted with certainty, else a warning.
   void about_demand(const char* key, std::string found, std::string remedy) {
     if (study_.demand_is_certain) {
       error(key, std::move(found), std::move(remedy));
@@ -206,11 +208,11 @@ class Judge {
     if (!study_.conflicts.empty()) return;
     error("env.scenario",
           "the network has no conflict: nowhere do streams meet or lanes end, so that no vehicle "
-          "is ever a candidate",
+          "may ever get a command",
           "take a network with a merge, a junction or a lane drop" + or_the_lights());
   }
 
-  /// Remedy where no vehicle can be commanded: the lights may act instead.
+  /// The end of a remedy if no vehicle can be commanded: the lights may act instead.
   [[nodiscard]] std::string or_the_lights() const {
     if (study_.trainable_lights == 0) return "";
     return fmt::format(
@@ -279,7 +281,7 @@ class Judge {
 
   void look_at_demand() {
     if (study_.demand_elsewhere) {
-      warn("env.scenario", "a saved state brings vehicles that were not looked at",
+      warn("env.scenario", "the scenario loads a saved state, whose vehicles were not counted",
            "make sure that some of them are connected");
       return;
     }
@@ -292,16 +294,16 @@ class Judge {
     }
     if (study_.random_vehicles <= 0 && study_.uncounted_sources.empty()) {
       warn("env.sumo_args",
-           "the demand is the same with every seed: seeds differ by drivers only, and intervals "
-           "say nothing about another day",
-           "flows with a probability or a period=exp(rate), or add "
+           "the demand is the same with every seed: seeds change only how vehicles are driven, and "
+           "intervals over seeds say nothing about the traffic of another day",
+           "use flows with a probability or a period=exp(rate), or add "
            R"("--random-depart-offset", "60" to env.sumo_args)");
     }
     const auto end_s = duration_s(study_, env_);
     if (end_s && study_.uncounted_sources.empty() && 2 * sensible_end_s(study_) < *end_s) {
       warn("env.max_time_s",
-           fmt::format("the last vehicle departs at {:.0f} s, the episode ends at {:.0f} s: for "
-                       "most of it nothing is decided",
+           fmt::format("the last vehicle departs at {:.0f} s, but the episode ends at {:.0f} s: "
+                       "for most of the episode there is hardly any traffic to control",
                        study_.last_depart_s, *end_s),
            fmt::format("env.max_time_s = {:.0f}", sensible_end_s(study_)));
     }
@@ -313,8 +315,8 @@ class Judge {
     findings_.push_back(
         {Severity::kSaid, "env.sumo_args",
          fmt::format("the scenario's files ask for output ({})", fmt::join(study_.outputs, ", ")),
-         "it is not written, so that files of other runs are kept; to have some of it, name its "
-         "file in env.sumo_args"});
+         "this output is not written, so that it does not replace files of other runs; to get some "
+         "of it, name its file in env.sumo_args"});
   }
 
   const NetworkStudy& study_;

@@ -1,8 +1,9 @@
 /// Declarations of SUMO's own classes, as in the sources of SUMO 1.28 (src/microsim, src/libsumo).
 ///
-/// libsumo exports the functions below, since its own code calls them, but it ships no headers of
-/// them. SUMO's classes are far larger; the program only calls functions through pointers that SUMO
-/// made. A libsumo without these functions, or with other types, does not link.
+/// libsumo exports the functions below, since its own code calls them, but it has no headers for
+/// them. SUMO's classes are far larger; this program only calls functions through pointers that
+/// SUMO made. If a later libsumo lacks these functions or changes their types, the program fails to
+/// link.
 #pragma once
 
 #include <string>
@@ -10,8 +11,9 @@
 class MSLane;
 class SUMOVehicle;
 
-/// A vehicle. In a microscopic simulation every SUMOVehicle is an MSVehicle; it is the first base
-/// class of MSBaseVehicle, which is the first one of MSVehicle, so that addresses agree.
+/// A vehicle. In a microscopic simulation every SUMOVehicle is an MSVehicle. SUMOVehicle is the
+/// first base class of MSBaseVehicle, and this the first of MSVehicle, so all three have the same
+/// address.
 class MSBaseVehicle {
  public:
   long long getDepartDelay() const;  // ms

@@ -59,15 +59,15 @@ struct SumoEnv::Impl {
     load(episode_seed, extra_args);
     begin_s = Simulation::getTime();
     begin_episode();
-    adopt_saved_traffic();  // of a scenario with a load-state
+    adopt_saved_traffic();  // the scenario may have the option load-state
     observe();
   }
 
   void resume(const SavedTraffic& saved, std::uint64_t episode_seed,
               const std::vector<std::string>& args) {
     begin_s = first_second(args);
-    // All routes are read at once: a later part of the route files would start flows again that
-    // ended before the traffic was saved.
+    // With 0 route-steps SUMO reads all routes at once. If it read a part of the route files later,
+    // flows that ended before the traffic was saved would start again.
     load(episode_seed, args,
          {{"load-state", saved.file.string()},
           {"begin", std::to_string(begin_s + saved.time_s)},
@@ -77,7 +77,7 @@ struct SumoEnv::Impl {
     observe();
   }
 
-  /// Takes over the vehicles that are on the road or wait to enter since before the episode.
+  /// Takes over the vehicles of a saved state: those on the road and those that wait to enter.
   void adopt_saved_traffic() {
     auto known = SumoVehicle::getIDList();
     std::sort(known.begin(), known.end());
@@ -163,7 +163,7 @@ struct SumoEnv::Impl {
     } catch (const Error&) {
       throw;
     } catch (const std::exception& e) {  // SUMO also throws types that its headers do not show
-      // SUMO reads demand while it simulates, and finds its errors then.
+      // SUMO reads the demand while it simulates, and only then finds errors in it.
       const double at_s = state->time_s();
       session.close();
       throw DataError("simulation {} failed after {:g} s: {}", scenario.string(), at_s,
@@ -199,7 +199,8 @@ struct SumoEnv::Impl {
     if (speed) {
       const double possible =
           scene::clip_speed(*speed, vehicle.speed_mps, vehicle.ability, state->step_length_s());
-      // A target speed may take many steps to reach; an acceleration is meant for this step.
+      // Only accelerations count as clipped: a target speed may take many steps to reach, but an
+      // acceleration is meant for this step.
       const bool asked = active.command.longitudinal == scene::Longitudinal::kAcceleration;
       if (asked && possible != *speed) ++state->score().shield_clips;
       speed = possible;
@@ -212,7 +213,7 @@ struct SumoEnv::Impl {
     if (vehicle.leader < 0) return wanted;
     const Vehicle& leader = state->vehicles()[static_cast<std::size_t>(vehicle.leader)];
     const double gap_m = vehicle.leader_gap_m - vehicle.min_gap_m;
-    // The speed that the command leads to: SUMO's car following still limits it.
+    // SUMO's car-following model still limits the speed that the command asks for.
     const double followed =
         SumoVehicle::getFollowSpeed(names[vehicle.id], vehicle.speed_mps, gap_m, leader.speed_mps,
                                     leader.ability.max_decel_mps2, names[leader.id]);
@@ -244,7 +245,8 @@ struct SumoEnv::Impl {
     if (signal_view) observe_signals();
   }
 
-  /// SUMO counts them since the simulation began, or since that which saved this traffic began.
+  /// SUMO's count since the simulation began. With saved traffic the count goes on from the
+  /// simulation that saved it.
   static int emergency_brakes_so_far() {
     return std::stoi(Simulation::getParameter("", "stats.safety.emergencyBraking"));
   }
@@ -273,8 +275,9 @@ struct SumoEnv::Impl {
 
   void note_departures_and_exits() {
     const auto left = Simulation::getArrivedIDList();
-    TRAFFIC_CHECK(left.size() == exits.all().size(), "{} vehicles have left, SUMO lists {}",
-                  exits.all().size(), left.size());
+    TRAFFIC_CHECK(left.size() == exits.all().size(),
+                  "{} vehicles have left the simulation, but SUMO lists {}", exits.all().size(),
+                  left.size());
     const auto departed = Simulation::getDepartedIDList();
     for (const auto& name : departed) {
       if (!contains(left, name) && ids.count(name) == 0) depart(name, Origin::kOutside);
@@ -387,8 +390,9 @@ struct SumoEnv::Impl {
     };
     if (passes(vehicle.route_index)) return;
     const std::string& name = names[vehicle.id];
-    // SUMO's own index tells the next edge from one that the route reaches again, or in the
-    // opposite direction. Inside a junction it is still that of the edge before.
+    // A route may contain the edge more than once, or the vehicle may only overtake on it. SUMO's
+    // own index says which edge of the route comes now. Inside a junction it is still the index of
+    // the edge before.
     const int index = SumoVehicle::getRouteIndex(name) + (inside ? 1 : 0);
     if (!passes(index)) {  // SUMO may have given it another route
       if (const auto* plan = plan_of(name)) vehicle.plan = plan;
@@ -434,7 +438,7 @@ struct SumoEnv::Impl {
 
   EnvOptions options;
   std::filesystem::path scenario;
-  VehicleExits exits;  ///< outlives the simulation that it listens to
+  VehicleExits exits;  ///< must outlive the session, to whose simulation it listens
   SumoSession session;
   std::uint64_t seed = 0;
   std::string net_file;
@@ -483,18 +487,21 @@ void SumoEnv::apply(std::span<const scene::Command> commands) {
 }
 void SumoEnv::take_signals(scene::SignalMode mode) { impl_->take_signals(mode); }
 void SumoEnv::apply(std::span<const scene::SignalCommand> commands) {
-  TRAFFIC_CHECK(impl_->signal_view.has_value(), "lights are commanded before take_signals()");
+  TRAFFIC_CHECK(impl_->signal_view.has_value(),
+                "lights got commands, but take_signals() has not been called");
   impl_->signal_book.add(commands);
 }
 void SumoEnv::set_speed_limit(int edge, double limit_mps) {
   const auto& edges = impl_->road->edges;
-  TRAFFIC_CHECK(edge >= 0 && edge < static_cast<int>(edges.size()), "edge {} of {}", edge,
-                edges.size());
-  TRAFFIC_CHECK(limit_mps > 0.0 && std::isfinite(limit_mps), "a speed limit of {} m/s", limit_mps);
+  TRAFFIC_CHECK(edge >= 0 && edge < static_cast<int>(edges.size()),
+                "there is no edge {}: the network has {} edges", edge, edges.size());
+  TRAFFIC_CHECK(limit_mps > 0.0 && std::isfinite(limit_mps),
+                "a speed limit of {} m/s, expected a finite number above 0", limit_mps);
   libsumo::Edge::setMaxSpeed(edges[static_cast<std::size_t>(edge)].id, limit_mps);
 }
 const scene::SignalView& SumoEnv::signals() const {
-  TRAFFIC_CHECK(impl_->signal_view.has_value(), "lights are looked at before take_signals()");
+  TRAFFIC_CHECK(impl_->signal_view.has_value(),
+                "signals() was called, but take_signals() has not been called");
   return *impl_->signal_view;
 }
 void SumoEnv::step() { impl_->step(); }
@@ -518,7 +525,8 @@ double SumoEnv::step_length_s() const { return impl_->state->step_length_s(); }
 const std::filesystem::path& SumoEnv::scenario() const { return impl_->scenario; }
 std::int64_t SumoEnv::steps() const { return impl_->steps; }
 const std::string& SumoEnv::name_of(std::uint32_t vehicle_id) const {
-  TRAFFIC_CHECK(vehicle_id < impl_->names.size(), "vehicle {} of {}", vehicle_id,
+  TRAFFIC_CHECK(vehicle_id < impl_->names.size(),
+                "there is no vehicle {}: {} vehicles have departed", vehicle_id,
                 impl_->names.size());
   return impl_->names[vehicle_id];
 }

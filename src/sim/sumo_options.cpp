@@ -12,7 +12,8 @@
 #include "traffic/core/error.h"
 
 // As in SUMO 1.28's src/utils/options, src/utils/xml and src/microsim: libsumo exports these
-// functions, but ships no headers of them. A library that has them no longer does not link.
+// functions, but has no headers for them. If a later version lacks one of them, the program fails
+// to link.
 class OptionsCont {
  public:
   static OptionsCont& getOptions();
@@ -171,7 +172,8 @@ bool SumoOptions::is_argument(std::string_view name) const {
 
 bool SumoOptions::writes_files(const std::string& name, const Option& option) {
   if (option.topic == "Output") {
-    // Three options of this heading say what a saved state contains, also one of SumoEnv::save().
+    // Three options under this heading write no file. They say what a saved state contains, also a
+    // state that SumoEnv::save() writes.
     const bool is_of_every_state = name == "save-state.rng" ||
                                    name == "save-state.transportables" ||
                                    name == "save-state.constraints";
@@ -190,7 +192,8 @@ std::map<std::string, std::string> SumoOptions::of_simulation() const {
     const bool is_of_program = topic == "Configuration" || topic == "Report" || topic == "GUI Only";
     if (option.is_default || is_listening || name == "configuration-file") continue;
     if (!option.is_argument && (is_of_program || writes_files(name, option))) continue;
-    // SUMO decodes %20 and the like in names of a file, but not in those of an argument.
+    // SUMO decodes %20 and the like in file names that the .sumocfg gives, but not in those that an
+    // argument gives.
     const bool is_decoded = !option.is_argument && !option.files.empty();
     all[name] = is_decoded ? fmt::format("{}", fmt::join(option.files, ",")) : option.written;
   }
@@ -200,7 +203,8 @@ std::map<std::string, std::string> SumoOptions::of_simulation() const {
 std::vector<std::string> SumoOptions::outputs_of_file() const {
   std::vector<std::string> names;
   for (const auto& [name, option] : options_) {
-    if (name.ends_with("input-file")) continue;  // the edges that an output is restricted to
+    // Such an option names a file that SUMO reads: the edges to which an output is restricted.
+    if (name.ends_with("input-file")) continue;
     const bool names_files = !option.files.empty() || name == "device.ssm.file" ||
                              name == "device.toc.file" || name == "save-state.times" ||
                              name == "save-state.period";

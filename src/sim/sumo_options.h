@@ -11,15 +11,16 @@
 namespace traffic::sim {
 
 /// SUMO's options as libsumo itself reads them. Its defaults, synonyms, environment variables and
-/// separators of lists hold, and file names are relative to the .sumocfg. libsumo has one set of
-/// options a process, so none can be read while a simulation is loaded.
+/// separators of lists hold, and file names are relative to the .sumocfg. libsumo has only one set
+/// of options per process, so no options can be read while a simulation is loaded.
 class SumoOptions {
  public:
   /// @param args as EnvOptions::sumo_args; they replace what the file says
   /// @throws DataError with SUMO's own message if the options are not valid
   SumoOptions(const std::filesystem::path& sumocfg, const std::vector<std::string>& args);
 
-  /// The value of an option, SUMO's default included. @param name the long one: "net-file"
+  /// The value of an option, SUMO's default included.
+  /// @param name the option's long name: "net-file"
   [[nodiscard]] std::optional<std::string> find(std::string_view name) const;
   /// The value of an option that is a time.
   [[nodiscard]] std::optional<double> seconds(std::string_view name) const;
@@ -30,7 +31,7 @@ class SumoOptions {
   /// The files that an option names.
   [[nodiscard]] std::vector<std::filesystem::path> files(std::string_view name) const;
 
-  /// The options that name files, among those of of_simulation().
+  /// Names of those options in of_simulation() that name files to read.
   [[nodiscard]] std::vector<std::string> names_of_files() const;
   /// Whether the arguments set the option.
   [[nodiscard]] bool is_argument(std::string_view name) const;

@@ -16,7 +16,7 @@ class OutputDevice {
 namespace traffic::sim {
 namespace {
 
-std::set<std::string> g_allowed{};  // libsumo has one simulation a process
+std::set<std::string> g_allowed{};  // global, because libsumo has only one simulation per process
 
 /// A stream buffer that discards everything.
 class NullBuffer : public std::streambuf {
@@ -36,7 +36,7 @@ GetDevice get_device_of_sumo() {
   return reinterpret_cast<GetDevice>(found);
 }
 
-/// MsgHandler asks for these two; everything else is a file or "host:port".
+/// SUMO's MsgHandler asks for these two names; every other name is a file or "host:port".
 bool is_message_stream(const std::string& name) { return name == "stdout" || name == "stderr"; }
 
 }  // namespace

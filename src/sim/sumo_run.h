@@ -15,8 +15,8 @@ struct SumoRun {
   std::filesystem::path sumocfg;
   std::uint64_t seed = 0;
   std::vector<std::string> args{};                ///< as EnvOptions::sumo_args
-  double demand_factor = 1;                       ///< multiplies --scale of file and args
-  std::map<std::string, std::string> settings{};  ///< options that replace those of file and args
+  double demand_factor = 1;                       ///< multiplies --scale of the sumocfg and args
+  std::map<std::string, std::string> settings{};  ///< replace options of the sumocfg and the args
 };
 
 /// All options of SUMO for the run, by name.

@@ -20,8 +20,8 @@ bool g_session_exists =
 SumoSession::SumoSession() {
   if (g_session_exists)
     throw Error(
-        "a second simulation in this process: libsumo allows only one; start another process for "
-        "the second");
+        "this process has a simulation already, and libsumo allows only one; start another process "
+        "for the second one");
   prepare_process();
   g_session_exists = true;
   os::begin_anew();

@@ -15,7 +15,7 @@ namespace traffic::sim {
 /// files that the arguments name, prints nothing to stdout and opens no port.
 class SumoSession {
  public:
-  /// @throws Error if there is another one in this process
+  /// @throws Error if this process has another session
   SumoSession();
   ~SumoSession();
   SumoSession(const SumoSession&) = delete;

@@ -30,8 +30,8 @@ std::vector<fs::path> referred_files(const fs::path& file) {
   return files;
 }
 
-/// The value of an option that names files, with their absolute paths. SUMO decodes %20 and the
-/// like.
+/// The value of an option that names files: their absolute paths. The character % is written as
+/// %25, because SUMO decodes %20 and the like.
 std::string absolute_paths(const std::vector<fs::path>& files) {
   std::string value;
   for (const fs::path& file : files) {
@@ -59,7 +59,7 @@ std::vector<fs::path> scenario_files(const std::string& scenario,
     const fs::path file = fs::weakly_canonical(open.back());
     open.pop_back();
     if (!fs::is_regular_file(file, error) || !known.insert(file).second) continue;
-    if (file == fs::weakly_canonical(sumocfg)) continue;  // its references are options
+    if (file == fs::weakly_canonical(sumocfg)) continue;  // its options are in the list already
     const auto more = referred_files(file);
     open.insert(open.end(), more.begin(), more.end());
   }

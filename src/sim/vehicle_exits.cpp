@@ -13,7 +13,8 @@ class VehicleExits::Listener final : public MSNet::VehicleStateListener {
     if (to == MSNet::VehicleState::STARTING_TELEPORT) teleporting_.insert(vehicle);
     if (to == MSNet::VehicleState::ENDING_TELEPORT) teleporting_.erase(vehicle);
     if (to != MSNet::VehicleState::ARRIVED) return;  // SUMO's name for every exit
-    // SUMO removes a vehicle whose teleport leads beyond the end of its route, as in a jam there.
+    // SUMO also removes a vehicle whose teleport leads beyond the end of its route, as in a jam
+    // there. Such a vehicle has not arrived.
     const bool is_teleporting = teleporting_.erase(vehicle) > 0;
     const auto* moving = reinterpret_cast<const MSVehicle*>(vehicle);
     const auto* base = reinterpret_cast<const MSBaseVehicle*>(vehicle);

@@ -318,7 +318,7 @@ TEST_F(NetworkStudyTest, SaysWhichOutputsAreNotWritten) {
                                        "<tripinfo-output value='trips.xml'/>");
   ASSERT_THAT(kinds(report.findings), ElementsAre("said env.sumo_args"));
   EXPECT_THAT(report.findings[0].text(),
-              HasSubstr("ask for output (tripinfo-output, inductionLoop): it is not written"));
+              HasSubstr("ask for output (tripinfo-output, inductionLoop): this output is not"));
 }
 
 TEST_F(NetworkStudyTest, WarnsOfTeleports) {

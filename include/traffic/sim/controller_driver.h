@@ -19,7 +19,7 @@ class ControllerDriver {
   };
   /// Prepares for the episode that has just begun in `sumo`. The first decision is due now. A
   /// controller that drives and sets traffic lights takes the lights over.
-  /// @param controller null: nobody acts; else it must live as long as the episode lasts
+  /// @param controller must outlive the episode; null: act() returns no commands
   void begin(scene::Controller* controller, SumoEnv& sumo, std::uint64_t seed,
              Role role = Role::kDrives);
   /// Must be called before every step of the same simulation. Asks the controller if a decision is

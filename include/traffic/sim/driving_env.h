@@ -1,5 +1,5 @@
-/// One SUMO simulation in which drivers of our own move some vehicles, the egos, among SUMO's
-/// traffic.
+/// One SUMO simulation in which objects of the class driving::Driver move some vehicles, the egos,
+/// among SUMO's traffic.
 ///
 ///     double progress_of_first(driving::Driver& driver, std::uint64_t seed) {
 ///       DrivingEnv env({.scenario = "lights_town", .egos = 1}, seed);
@@ -7,9 +7,9 @@
 ///       return env.measures(0).progress_m;
 ///     }
 ///
-/// A kinematic bicycle follows each plan (traffic/driving/motion.h), and SUMO is told the pose
+/// A kinematic bicycle follows each plan (traffic/driving/motion.h), and its pose is sent to SUMO
 /// after every step of 0.1 s. The other vehicles see the egos on their lanes and react to them.
-/// libsumo has one simulation a process, see sumo_env.h. Not thread-safe.
+/// libsumo allows only one simulation per process, see sumo_env.h. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ namespace traffic::sim {
 struct DrivingOptions {
   std::string scenario{};                ///< a .sumocfg or the name of a shipped scenario
   std::vector<std::string> sumo_args{};  ///< further arguments of SUMO
-  double demand_factor = 1.0;            ///< multiplies the demand that the scenario has
+  double demand_factor = 1.0;            ///< multiplies the scenario's demand
   double warm_up_s = 60.0;               ///< SUMO drives alone until the egos begin
   double duration_s = 60.0;  ///< the egos drive this long, or to the ends of their routes
-  int egos = 12;  ///< maximum number; which cars are chosen depends on the seed and their names
+  int egos = 12;  ///< maximum number of egos, which are chosen by the seed and their names
 };
 
 /// A vehicle in the simulation.
@@ -59,14 +59,15 @@ class DrivingEnv {
   [[nodiscard]] std::span<const int> driven() const;
 
   /// Moves the egos along their plans for half a second.
-  /// @param plans for each of views()
+  /// @param plans a plan for each of views()
   void drive(std::span<const driving::Plan> plans);
   /// Lets SUMO's own drivers move the egos for half a second.
   void drive_by_sumo();
   /// The way that SUMO's own driver would take from each ego's present state in the next three
   /// seconds, if SUMO drove all egos. A copy of this process simulates it, so that the simulation
   /// itself does not change.
-  /// @return for each of views(); nothing for an ego that would arrive within these three seconds
+  /// @return a plan for each of views(); nothing for an ego that would arrive within these three
+  ///     seconds
   [[nodiscard]] std::vector<std::optional<driving::Plan>> expert_plans();
 
   [[nodiscard]] int num_egos() const;

@@ -1,5 +1,5 @@
-/// Studies a scenario before a run: its network, demand and options as its files have them, and
-/// whether a run with a configuration makes sense.
+/// Studies a scenario before a run: reads its network, demand and options from its files, and finds
+/// out whether a run with a configuration makes sense.
 ///
 ///     std::vector<StudyFinding> look_at(config::Config& config, const std::string& scenario) {
 ///       const NetworkStudy study = study_network(config.env, scenario);
@@ -29,7 +29,7 @@ struct ApproachStudy {
   bool major = false;
   double speed_limit_mps = 0;
   bool lit = false;        ///< a light at its stop line or upstream releases its vehicles
-  double vehicles = 0;     ///< vehicles of the demand whose route has all its edges in the files
+  double vehicles = 0;     ///< vehicles that use the approach, of routes whose edges the files list
   bool may_yield = false;  ///< a main stream that meets a stream released by a light
 };
 
@@ -51,22 +51,22 @@ struct NetworkStudy {
   std::filesystem::path sumocfg;
   std::vector<ConflictStudy> conflicts;
   int lights = 0;
-  int trainable_lights = 0;  ///< those whose programs have two greens or more
+  int trainable_lights = 0;  ///< lights whose programs have two greens or more
 
   std::map<std::string, TypeDemand> types;
   std::map<std::string, double> routes;  ///< vehicles by route: its id or "first edge to last edge"
   double vehicles = 0;                   ///< expected until the end of the episode; without an
                                          ///< end, flows that never end are counted for an hour
-  double written_out = 0;                ///< vehicles on routes with all their edges
+  double written_out = 0;                ///< vehicles on routes whose edges the files list
   double random_vehicles = 0;            ///< vehicles that depart at other times with another seed
   bool demand_without_end = false;       ///< only the end of the simulation ends one of the flows
-  double last_depart_s = 0;              ///< since the begin
-  bool demand_elsewhere = false;         ///< a saved state contains more vehicles
+  double last_depart_s = 0;              ///< time of the last departure, since the begin
+  bool demand_elsewhere = false;         ///< a saved state adds vehicles that are not counted
   /// Elements whose vehicles only a simulation can count: "calibrator". The vehicles that a short
   /// run has shown are included above.
   std::vector<std::string> uncounted_sources;
   bool demand_is_certain = true;     ///< no other vehicles can depart than those counted above
-  std::vector<std::string> outputs;  ///< what the scenario's files write and runs here leave out
+  std::vector<std::string> outputs;  ///< output that the files ask for and that is not written
 
   double begin_s = 0;
   std::optional<double> end_s;  ///< SUMO's time; none: the scenario has no <end>
@@ -103,7 +103,8 @@ NetworkStudy study_network(const config::Env& env, const std::string& scenario);
 
 /// Expected number of vehicles that are connected by env.cv_types or env.cv_share.
 double connected_vehicles(const NetworkStudy& study, const config::Env& env);
-/// Length of an episode: env.max_time_s, or to the scenario's own end; none without either.
+/// Length of an episode: env.max_time_s or, if this is 0, the time until the scenario's own end;
+/// nothing if the scenario has no end either.
 std::optional<double> duration_s(const NetworkStudy& study, const config::Env& env);
 
 /// Whether an approach gives way or ends, so that `meter` could hold vehicles on it.
@@ -118,9 +119,9 @@ bool can_limit_speed(const NetworkStudy& study, int lanes);
 /// Whether an approach has several lanes, between which `sort` could move vehicles.
 bool can_sort(const NetworkStudy& study);
 
-/// Makes settings that the user has left at their defaults and that the scenario answers beyond
-/// doubt: an end after the last departure, and the only vehicle type whose name looks like that of
-/// connected vehicles.
+/// Sets keys that the user has left at their defaults, if the scenario leaves no doubt about the
+/// value. These are an end after the last departure, and the only vehicle type whose name looks
+/// like that of connected vehicles.
 /// @return the settings that were made
 std::vector<StudyFinding> set_the_obvious(const NetworkStudy& study, config::Env& env);
 
@@ -140,7 +141,7 @@ struct NetworkReport {
 /// @param config is changed by set_the_obvious(), unless it mixes several scenarios
 NetworkReport look_at_networks(config::Config& config, const StudyUse& use);
 /// Refuses a run with findings that make it pointless.
-/// @throws ConfigError with a line for each of them
+/// @throws ConfigError with a line for each of these findings
 void require_usable(const std::vector<StudyFinding>& findings);
 
 }  // namespace traffic::sim

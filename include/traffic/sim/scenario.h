@@ -16,7 +16,8 @@ std::vector<std::string> shipped_scenarios();
 /// Shipped scenarios are looked for in $TRAFFIC_SCENARIOS, ./configs/scenarios and the source tree.
 /// @return nothing if there is no such file and no such name
 std::optional<std::filesystem::path> known_scenario(std::string_view name_or_path);
-/// As known_scenario(). @throws DataError with the shipped names if there is none of that name
+/// Like known_scenario(), but an unknown scenario is an error.
+/// @throws DataError that lists the shipped scenarios
 std::filesystem::path find_scenario(std::string_view name_or_path);
 
 }  // namespace traffic::sim

@@ -25,7 +25,7 @@ inline constexpr int kStepsPerFrame = 5;
 /// a process, and not beside a SumoEnv. Not thread-safe.
 class SceneRecorder {
  public:
-  /// Uses of the options the scenario, the arguments of SUMO, the demand factor and max_time_s.
+  /// Uses only these options: the scenario, the arguments of SUMO, the demand factor, max_time_s.
   explicit SceneRecorder(const EnvOptions& options);
   ~SceneRecorder();
   SceneRecorder(const SceneRecorder&) = delete;
@@ -37,12 +37,12 @@ class SceneRecorder {
   /// @throws DataError with SUMO's own message if the scenario cannot be loaded, or if its network
   /// has no lane for cars
   void begin(std::uint64_t seed);
-  /// Simulates the time until the next frame and records that.
+  /// Simulates until the time of the next frame, and records this frame.
   /// @throws DataError with SUMO's own message when the simulation fails
   void advance();
   /// Whether the episode has reached its end; without an end, whether all vehicles have arrived.
   [[nodiscard]] bool done() const;
-  /// What was recorded since begin().
+  /// Hands over the scene that was recorded since begin(). The episode ends with this call.
   [[nodiscard]] driving::RecordedScene take();
 
  private:

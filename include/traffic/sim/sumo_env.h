@@ -13,13 +13,13 @@
 ///       return env.score().ocr_all();
 ///     }
 ///
-/// libsumo has one simulation a process: a second SumoEnv while one lives is an error. Not
-/// thread-safe.
+/// libsumo allows only one simulation per process: a second SumoEnv while the first exists is an
+/// error. Not thread-safe.
 ///
 /// The same seed, options and commands give the same episode to the bit in processes that have
 /// simulated the same episodes before. After other episodes SUMO may decide differently, because
 /// some of its decisions depend on the order of its objects in memory. Evaluations therefore
-/// simulate one episode a process.
+/// simulate one episode per process.
 ///
 /// SUMO writes no files but those that the arguments name, prints nothing to stdout and opens no
 /// port, whatever the scenario's own files ask for.
@@ -45,9 +45,10 @@ struct EnvOptions {
   std::string scenario{};                   ///< a .sumocfg or the name of a shipped scenario
   std::uint64_t seed = 42;                  ///< of the first episode
   std::vector<std::string> sumo_args{};     ///< further arguments of SUMO
-  double demand_factor = 1;                 ///< multiplies the demand that the scenario has
+  double demand_factor = 1;                 ///< multiplies the scenario's demand
   std::vector<std::string> cv_types{"cv"};  ///< vTypes of connected vehicles
-  double cv_share = 0;    ///< above 0: this share of all vehicles instead, drawn by seed and name
+  double cv_share = 0;    ///< above 0: connects this share of all vehicles, drawn by seed and name,
+                          ///< instead of cv_types
   double max_time_s = 0;  ///< length of the episode; 0: to the end of the scenario
   bool shield = true;     ///< level 2 may replace commands by braking
   scene::ShieldLimits shield_limits{};
@@ -85,15 +86,15 @@ class SumoEnv {
   /// Begins a new episode.
   /// @param extra_args further arguments of SUMO for this episode
   void reset(std::uint64_t seed, const std::vector<std::string>& extra_args = {});
-  /// Begins a new episode with saved traffic. Its random numbers are those of
-  /// the seed, unless the options have SUMO save its own (--save-state.rng). Then they also depend
-  /// on the simulations that this process has run before, because SUMO counts draws from its start.
+  /// Begins a new episode with saved traffic. The seed determines its random numbers, unless SUMO
+  /// has saved its own (option --save-state.rng). In that case they also depend on the simulations
+  /// that this process has run before, because SUMO counts its draws from the start of the process.
   ///
-  /// Vehicles, routes, positions and lights are as they were saved. Features
-  /// over past time (passages of the last 30 s, accelerations) are right once
-  /// the simulation has run for that time. Counts begin at 0, but vehicles on
-  /// the road count as departed, with the share of their routes that they have
-  /// covered. SUMO draws the speeds of vehicles that enter later anew.
+  /// Vehicles, routes, positions and lights are as they were saved. Features over past time
+  /// (passages of the last 30 s, accelerations) are right once the simulation has run for that
+  /// time. The counts of the score begin at 0, but vehicles on the road count as departed, with the
+  /// share of their routes that they have covered. SUMO draws the speeds of vehicles that enter
+  /// later anew.
   /// @throws DataError with SUMO's own message if the file cannot be loaded
   void resume(const SavedTraffic& saved, std::uint64_t seed,
               const std::vector<std::string>& extra_args = {});
@@ -119,7 +120,7 @@ class SumoEnv {
   /// reset.
   [[nodiscard]] const scene::SignalView& signals() const;
   /// Advances the simulation by one step.
-  /// @throws WorkerError with SUMO's own message when the simulation fails
+  /// @throws DataError with SUMO's own message when the simulation fails
   void step();
   /// Whether the episode has reached its end; without an end, whether all vehicles have arrived.
   [[nodiscard]] bool done() const;
