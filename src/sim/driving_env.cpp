@@ -42,8 +42,8 @@ constexpr double kLost_m = 8.0;
 constexpr double kArrived_m = 2.0;
 /// A view contains the vehicles within this distance.
 constexpr double kView_m = 100.0;
-/// Argument keepRoute of SUMO's moveToXY. With 1 the vehicle stays on its route: SUMO takes the
-/// given pose as it is, but other vehicles see the ego on the nearest lane of the route, with the
+/// Argument keepRoute of SUMO's moveToXY. With 1 the vehicle stays on its route, and SUMO takes the
+/// given pose as it is. Other vehicles see the ego on the nearest lane of the route, with the
 /// lateral offset that still touches the lane. With 2 or 3 an ego beside its lane would be
 /// invisible to them.
 constexpr int kKeepRoute = 1;

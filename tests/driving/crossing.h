@@ -13,7 +13,7 @@
 
 namespace traffic::driving::testing {
 
-/// Appends a lane with an edge of its own, or of an edge that exists.
+/// Appends a lane to an edge. Adds the edge if the map does not have it yet.
 inline std::int32_t add_lane(RoadMap& map, const std::string& edge, LaneKind kind,
                              const std::vector<Point>& line, float width_m = 3.2F) {
   if (map.lane_begin.empty()) map.lane_begin.push_back(0);
@@ -32,9 +32,9 @@ inline std::int32_t add_lane(RoadMap& map, const std::string& edge, LaneKind kin
   return static_cast<std::int32_t>(map.lanes.size()) - 1;
 }
 
-/// Four arms of two lanes towards the centre and one away from it, turns of the left lanes to the
-/// left and of the right lanes straight on and to the right; arm a has the edges in<a> (index
-/// 2 a) and out<a> (index 2 a + 1).
+/// Four arms, each with two lanes towards the centre and one away from it. The left lane turns
+/// left; the right lane leads straight on and to the right. Arm a has the edges in<a> (index 2 a)
+/// and out<a> (index 2 a + 1).
 inline std::shared_ptr<const RoadMap> crossing() {
   auto map = std::make_shared<RoadMap>();
   map->name = "crossing";

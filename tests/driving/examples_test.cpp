@@ -13,8 +13,7 @@
 namespace traffic::driving {
 namespace {
 
-/// The first place of a vehicle that drives straight on for the whole example, with a whole
-/// history.
+/// The first example of a vehicle that drives straight on all the time and has a complete history.
 ExamplePlace straight_place(const SceneTracks& tracks) {
   for (const ExamplePlace& place : tracks.places()) {
     const SceneNode* now = tracks.find(place.frame, place.vehicle);

@@ -35,8 +35,8 @@ double depth(const std::array<Point, 4>& polygon, double x, double y) {
   return least;
 }
 
-/// An image in which each cell has the last value of a shape that its centre lies in. Cells whose
-/// centre is on a border may have either value.
+/// An image in which each cell has the value of the last shape that contains the cell's centre. If
+/// the centre is on a border, the cell may have either value.
 class PlainImage {
  public:
   PlainImage(const RasterSpec& spec, const Pose& pose, bool mirrored)

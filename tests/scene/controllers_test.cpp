@@ -60,7 +60,7 @@ TEST(Candidates, LeaveOutVehiclesUnderACommand) {
   find_candidates(s.state(), {}, found);
   EXPECT_THAT(nodes_of(found), IsEmpty());
   s.step();
-  s.step();  // the command has just ended: decide again
+  s.step();  // the command has just ended, so the vehicle is a candidate again
   find_candidates(s.state(), {}, found);
   EXPECT_THAT(nodes_of(found), ElementsAre(0));
 }
@@ -69,7 +69,7 @@ TEST(Candidates, CanBeLimitedToVehiclesThatCanArriveLate) {
   Scene s(priority_merge().road());
   s.add(kMain, "main_0", 200, 10, true);
   s.add(kRamp, "ramp_0", 150, 10,
-        true);  // the main road has no light, so that there is no green to wait for
+        true);  // conflicts with the main road, which has no light and so no green to wait for
   std::vector<Candidate> found;
   s.events().lights = {LightState{.state = "G", .change_s = {40}}};
   s.step();

@@ -83,7 +83,7 @@ TEST(AnyNetwork, VehiclesSeeTheirSignalTurn) {
     }
     env.step();
   }
-  // The light switches at the start of the step after, and the vehicle stands at the line.
+  // The light switches at the start of the next step, and only then the standing vehicle starts.
   EXPECT_NEAR(env.time_s(), foreseen, 2.0);
 }
 

@@ -1,4 +1,4 @@
-/// Egos that drivers of our own move among SUMO's traffic, in shipped scenarios.
+/// Egos that this program's drivers move among SUMO's traffic, in shipped scenarios.
 #include "traffic/sim/driving_env.h"
 
 #include <fmt/format.h>
@@ -146,7 +146,8 @@ TEST(DrivingEnv, EgosArriveAtTheEndsOfTheirRoutes) {
   EXPECT_GE(arrived, 6);
 }
 
-/// Mean distance between the expert's points and the places that the egos reach.
+/// Mean distance between the points of expert_plans() and the places that the egos reach when SUMO
+/// then drives them.
 double expert_error_m(DrivingEnv& env) {
   const auto plans = env.expert_plans();
   std::vector<driving::Pose> begins;

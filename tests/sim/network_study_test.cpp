@@ -23,7 +23,7 @@ std::string flow(const std::string& type, const std::string& attributes,
          attributes + "/>";
 }
 
-/// A folder that defines the vehicle types which its demand only names.
+/// A folder that also defines the vehicle types that the demand names but does not define.
 class DemandFolder : public ScenarioFolder {
  public:
   [[nodiscard]] std::string config(const std::string& routes, int end_s,
@@ -245,7 +245,7 @@ TEST_F(NetworkStudyTest, DemandThatIsNotKnownWithCertaintyIsNotRefused) {
   const std::string no_traffic_in_sight =
       "<vType id='cv'/><route id='a' edges='up mrg down'/><vehicle id='v' type='cv' route='a' "
       "depart='triggered'/>";
-  // So long that no machine simulates all of it in the time for a look.
+  // The episode is so long that no machine simulates all of it while the study watches.
   const NetworkReport report = look(no_traffic_in_sight, 100'000'000);
   EXPECT_THAT(kinds(report.findings), ElementsAre("warning env.max_time_s",
                                                   "warning "

@@ -1,4 +1,4 @@
-// A user's scenario may ask SUMO to write, print and listen. Our runs do none of this.
+// A user's scenario may ask SUMO to write, print and listen. Runs of this program do none of this.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -145,7 +145,8 @@ TEST_F(SideEffects, ArgumentsWithWhichSumoDoesNotSimulateAreRefused) {
   EXPECT_FALSE(fs::exists(folder_.path("written.xml")));
 }
 
-/// Demand of the first five minutes of the merge under a scale of the file, arguments and episode.
+/// Vehicles that want to enter in five minutes. The .sumocfg, the arguments and the demand factor
+/// may each scale the demand.
 std::int64_t demand(const ScenarioFolder& folder, const std::string& scale_of_file,
                     const std::vector<std::string>& args, double factor) {
   const std::string scenario = folder.config(
@@ -189,7 +190,7 @@ TEST_F(SideEffects, TrafficIsResumedWhereTheArgumentsNameABegin) {
   EXPECT_GT(env.score().departed, 0);
 }
 
-/// @return exit code 0 where a scenario in a folder with other letters than ASCII runs
+/// Exits with code 0 if a scenario runs in a folder whose name has letters beyond ASCII.
 [[noreturn]] void drive_in_c_locale() {
   std::setlocale(LC_ALL, "C");
   const ScenarioFolder folder;

@@ -240,9 +240,9 @@ TEST(SumoEnv, GoesOnFromSavedTrafficAsTheUninterruptedRunDoes) {
   EXPECT_EQ(static_cast<std::size_t>(env.score().departed), at_save.size());
   const auto resumed = drive_on(env);
   EXPECT_EQ(env.time_s(), 340.0);
-  // SUMO draws the speeds of entering vehicles anew. What it draws depends on the simulations that
-  // this process has run before: it saves the state of a generator as a number of draws, which it
-  // counts on from one simulation to the next. At first these vehicles do not affect others.
+  // SUMO draws the speeds of entering vehicles anew. They depend on the simulations that this
+  // process has run before, because SUMO saves a generator as its number of draws, and continues
+  // this count from one simulation to the next. At first these vehicles do not affect others.
   for (std::size_t i = 0; i < 6; ++i) {
     SCOPED_TRACE(i + 1);
     expect_near(known_in(resumed[i].vehicles, at_save), known_in(whole[i].vehicles, at_save));
@@ -316,7 +316,8 @@ TEST(SumoEnv, FramesAreFiniteAndWithinRange) {
     for (std::size_t k = 0; k < frame.node_features.size(); ++k) {
       const auto& spec = specs[k % specs.size()];
       const float x = (frame.node_features[k] - spec.offset) / spec.scale;
-      // Counts of long queues go highest: 160 vehicles on the main road are 8.
+      // Counts of vehicles in long queues are the largest values: about 8 for 160 vehicles on the
+      // main road.
       ASSERT_TRUE(std::isfinite(x) && std::fabs(x) < 10) << spec.name << " " << x;
     }
     for (std::size_t k = 0; k < frame.edge_features.size(); ++k) {
@@ -462,10 +463,12 @@ TEST(Lanes, AreKeptAfterTheCommandButNotBehindTheConflict) {
   EXPECT_TRUE(car().commanded);
   while (car().conflict >= 0) {
     env.step();
-    EXPECT_EQ(lane_of().back(), car().conflict >= 0 ? '1' : '2') << "its own way is to the right";
+    EXPECT_EQ(lane_of().back(), car().conflict >= 0 ? '1' : '2')
+        << "the vehicle must stay on the left, although its route leads to the right";
   }
   EXPECT_EQ(env.score().cv_steps, 1);
-  // Still asked for that lane it would stand before the end of the section for some twenty seconds.
+  // If the request for the left lane went on, the vehicle would stand before the end of the section
+  // for about twenty seconds.
   const double passed_s = env.time_s();
   while (!env.state().vehicles().empty()) env.step();
   EXPECT_LT(env.time_s() - passed_s, 42.0);
@@ -526,8 +529,9 @@ TEST(SumoEnv, TakesOtherDemandForOneEpisode) {
 }
 
 TEST(SumoEnv, ShieldLeavesVehiclesAloneThatFollowAsTheyAlwaysDo) {
-  // "Fast" asks for the speed limit, in a queue too: drivers then follow as without a command, and
-  // there is nothing to override but what uncontrolled traffic also does (some 3 % of the time).
+  // The command "fast" asks for the speed limit, also in a queue. Drivers then follow as without a
+  // command, so the shield overrides only what uncontrolled traffic does, too (about 3 % of the
+  // time).
   SumoEnv env({.scenario = "merge"});
   env.reset(10);
   std::vector<scene::Command> commands;

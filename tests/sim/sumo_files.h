@@ -1,4 +1,4 @@
-/// Scenarios that a test writes for itself, in a folder that goes with it.
+/// A temporary folder in which a test writes its own scenario.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,7 +34,9 @@ class ScenarioFolder {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   [[nodiscard]] std::string path(const std::string& file) const { return (path_ / file).string(); }
-  /// Writes s.sumocfg over net.net.xml and s.rou.xml. @param processing extra options as XML
+  /// Writes s.rou.xml, and s.sumocfg, which names net.net.xml and s.rou.xml.
+  /// @param processing further options as XML
+  /// @return path of the .sumocfg
   [[nodiscard]] std::string config(const std::string& routes, int end_s,
                                    const std::string& processing = "") const {
     write("s.rou.xml", "<routes>" + routes + "</routes>");
@@ -47,7 +49,8 @@ class ScenarioFolder {
               processing + "</processing></configuration>");
     return (path_ / "s.sumocfg").string();
   }
-  /// Builds net.net.xml from nodes, edges and connections. @param options more of netconvert
+  /// Builds net.net.xml from nodes, edges and connections.
+  /// @param options further options of netconvert
   void build_network(const std::string& nodes, const std::string& edges,
                      const std::string& connections = "", const std::string& options = "") const {
     write("n.nod.xml", "<nodes>" + nodes + "</nodes>");
@@ -61,7 +64,7 @@ class ScenarioFolder {
     if (std::system(command.c_str()) != 0) throw std::runtime_error("netconvert failed");
   }
   void use_merge_network() const { use_network_of("merge"); }
-  /// That of a shipped scenario.
+  /// Copies the network of a shipped scenario to net.net.xml.
   void use_network_of(const std::string& scenario) const {
     const auto folder = std::filesystem::path(TRAFFIC_SOURCE_DIR) / "configs/scenarios" / scenario;
     std::filesystem::copy_file(folder / (scenario + ".net.xml"), path_ / "net.net.xml");

@@ -22,7 +22,7 @@ using ::testing::Not;
 using ::testing::Pair;
 using testing::ScenarioFolder;
 
-/// A scenario in a folder with a space, written with what SUMO understands and few people use.
+/// A scenario in a folder with a space, with notations that SUMO understands but few people use.
 class SumoOptionsTest : public ::testing::Test {
  protected:
   void SetUp() override {

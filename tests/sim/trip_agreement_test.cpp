@@ -42,7 +42,8 @@ pugi::xml_document parsed(const std::string& file) {
   return document;
 }
 
-/// From what --tripinfo-output wrote, with the vehicles that are still there at the end.
+/// Reads the numbers from a file of --tripinfo-output. It also lists the vehicles that are still on
+/// the road, or wait, at the end.
 Trips trips_in(const std::string& file) {
   Trips trips;
   const auto document = parsed(file);
@@ -68,7 +69,7 @@ struct Case {
   std::vector<std::string> args{};
   /// Whether the episode contains what the case is about.
   std::function<bool(const scene::EpisodeScore&)> holds = [](const auto&) { return true; };
-  /// Whether SUMO discards vehicles that wait too long, of which its trip information says nothing.
+  /// Whether SUMO discards vehicles that wait too long, which its trip information leaves out.
   bool discards = false;
 };
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
@@ -123,7 +124,8 @@ TEST_P(TripAgreement, CountsAndDelaysAreThoseOfSumo) {
   const double rounding_s = 0.005 * static_cast<double>(trips.departed + trips.waiting) + 1e-6;
   EXPECT_NEAR(score.time_loss_s, trips.time_loss_s, rounding_s);
   if (one.discards) {
-    EXPECT_GT(score.depart_delay_s, trips.depart_delay_s + 1000) << "their waiting counts as delay";
+    EXPECT_GT(score.depart_delay_s, trips.depart_delay_s + 1000)
+        << "the waiting of discarded vehicles must count as delay";
   } else {
     EXPECT_NEAR(score.depart_delay_s, trips.depart_delay_s, rounding_s);
     EXPECT_NEAR(score.delay_s(), trips.delay_s(), 0.01 + 1e-6);
