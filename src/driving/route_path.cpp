@@ -22,7 +22,8 @@ const Link& link_of(const RoadIndex& roads, std::int32_t number) {
   return roads.map().links[as_index(number)];
 }
 
-/// Fewest lane changes from each lane of an edge to the end of the route, or of the edges ahead.
+/// Minimum number of lane changes that a vehicle needs from each lane of an edge to the end of the
+/// edges that costs_of() gets.
 struct LaneCosts {
   std::vector<int> staying;  ///< [lanes of the edge] if the vehicle stays on the lane to its end
   std::vector<int> best;     ///< [lanes of the edge] with changes on this edge
@@ -57,7 +58,8 @@ LaneCosts costs_of(const RoadIndex& roads, Edges route) {
 
 Edges near_edges(Edges route) { return route.first(std::min(route.size(), kEdgesAhead)); }
 
-/// The link from a lane of the route's first edge that needs the fewest lane changes later.
+/// The link from a lane of the route's first edge to the next edge, after which the vehicle needs
+/// the fewest lane changes; null if the lane does not lead there.
 const Link* best_link(const RoadIndex& roads, Edges route, std::int32_t lane) {
   if (route.size() < 2) return nullptr;
   const auto next_lanes = roads.lanes_of(route[1]);

@@ -144,8 +144,8 @@ class ConflictFinder {
     for (const int l : junction.incoming_lanes)
       for (const Link& link : lane(l).links) movements.push_back({l, &link});
     const std::size_t n = std::min(movements.size(), junction.foes.size());
-    // Whether link i meets link j (bits: foes) or yields to it (bits: response). Links of the same
-    // edge and links that turn round do not count.
+    // Whether link i meets link j (if `bits` are junction.foes) or yields to it (if they are
+    // junction.response). Links of the same edge and links that turn round do not count.
     const auto bit = [&](const std::vector<std::string>& bits, std::size_t i, std::size_t j) {
       const std::string& row = bits[i];
       return j < row.size() && row[row.size() - 1 - j] == '1' &&

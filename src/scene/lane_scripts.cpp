@@ -10,7 +10,7 @@ namespace {
 /// A lane of the edge that a vehicle is on, and how far it serves the vehicle's route.
 struct LaneOnRoute {
   int lane = -1;
-  int changes = 0;      ///< RoutePlan::lane_changes
+  int changes = 0;      ///< lane changes that the route needs from here (RoutePlan::lane_changes)
   double serves_m = 0;  ///< distance ahead for which the lane follows the route
 };
 

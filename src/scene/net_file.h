@@ -13,10 +13,10 @@ namespace traffic::scene {
 struct NetJunction {
   std::string id;
   std::vector<int> incoming_lanes;
-  /// [links] for each link a string with one character per other link, in reverse order (the last
-  /// character is link 0); '1': the two streams meet.
+  /// [links] for each link a string with one character for every link, in reverse order (the last
+  /// character is link 0); '1': the streams of the two links meet
   std::vector<std::string> foes;
-  /// [links] as foes; '1': the link gives way to the link of that character
+  /// [links] strings like those of `foes`; '1': the link gives way to the character's link
   std::vector<std::string> response;
 };
 

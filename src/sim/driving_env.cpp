@@ -77,7 +77,7 @@ struct Ego {
   std::uint32_t vehicle = 0;
   std::string name;
   driving::DriveMeter meter;
-  std::optional<driving::PlanFollower> follower{};  ///< set once it follows plans
+  std::optional<driving::PlanFollower> follower{};  ///< set once the ego follows plans
   bool is_driven = true;
   std::array<Box, kHistory> history{};
   std::array<std::vector<Box>, kHistory> others{};
@@ -192,7 +192,7 @@ struct DrivingEnv::Impl {
 
   static void read(Known& vehicle) {
     const libsumo::TraCIPosition front = SumoVehicle::getPosition(vehicle.name);
-    vehicle.is_on_road = front.x > -1e8;  // SUMO's invalid number stands for a vehicle elsewhere
+    vehicle.is_on_road = front.x > -1e8;  // SUMO's invalid number: the vehicle is off the road
     if (!vehicle.is_on_road) return;
     const double heading_rad = heading_of(SumoVehicle::getAngle(vehicle.name));
     vehicle.box.pose = ahead_by({.x_m = front.x, .y_m = front.y, .heading_rad = heading_rad},

@@ -158,7 +158,7 @@ struct SceneRecorder::Impl {
     if (is_new) {
       for (const auto& edge : SumoCar::getRoute(name)) {
         const std::int32_t number = number_or_none(edges, edge);
-        if (number >= 0) scene.route_edges.push_back(number);  // the map lacks edges without cars
+        if (number >= 0) scene.route_edges.push_back(number);  // the map only has edges for cars
       }
       scene.route_begin.push_back(static_cast<std::int64_t>(scene.route_edges.size()));
     }

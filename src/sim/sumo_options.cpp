@@ -220,7 +220,7 @@ std::vector<std::string> SumoOptions::files_of_arguments() const {
   for (const auto& [name, option] : options_) {
     if (!option.is_argument) continue;
     files.insert(files.end(), option.files.begin(), option.files.end());
-    files.push_back(option.value);  // some options that name a file are of another type
+    files.push_back(option.value);  // some options name a file, but do not have the type FILE
   }
   return files;
 }

@@ -28,7 +28,7 @@ void check_arguments(const SumoOptions& options) {
 std::map<std::string, std::string> options_of(const SumoRun& run, const SumoOptions& options) {
   check_arguments(options);
   std::map<std::string, std::string> all = options.of_simulation();
-  all["seed"] = std::to_string(run.seed & 0x7fffffffU);  // SUMO's seeds are 31 bits
+  all["seed"] = std::to_string(run.seed & 0x7fffffffU);  // SUMO's seeds have 31 bits
   all.erase("random");
   all["no-step-log"] = "true";
   all["no-warnings"] = "true";

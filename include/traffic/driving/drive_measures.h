@@ -85,7 +85,7 @@ class DriveMeter {
   Box last_frame_;  ///< the vehicle after the last frame
   bool is_first_step_ = true;
   double since_frame_s_ = 0.0;
-  std::optional<double> last_accel_mps2_;  ///< mean of the last frame
+  std::optional<double> last_accel_mps2_;  ///< mean acceleration over the last frame
   std::set<std::uint32_t> touched_;
 };
 

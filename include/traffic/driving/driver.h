@@ -23,6 +23,7 @@ struct Box {
   float speed_mps = 0.0F;
 };
 
+/// The input of a driver: the map, the ego, the other vehicles, the ego's route and the lights.
 /// Index 0 of a history is the present, index 1 half a second ago, and so on. Early in an episode
 /// the missing entries repeat the oldest one.
 struct View {

@@ -56,8 +56,8 @@ struct Perturbation {
   float speed_mps = 0.0F;    ///< added to the speed
 };
 
-/// An input and the plan that a policy should answer. An example owns the memory that its view
-/// refers to, so it cannot be copied.
+/// The input of a policy, and the plan with which the policy should answer. An example owns the
+/// memory that its view refers to, so it cannot be copied.
 struct Example {
   Example() = default;
   Example(const Example&) = delete;

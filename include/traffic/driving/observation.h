@@ -34,7 +34,7 @@ class Observer {
   [[nodiscard]] const RasterSpec& spec() const { return raster_.spec(); }
   /// @param map index of the view's map
   /// @param image [RasterSpec::num_bytes()] overwritten
-  /// @param status [kStatusSize] overwritten; the numbers are scaled to about -1 to 1
+  /// @param status [kStatusSize] overwritten; usual values are about -1 to 1
   void observe(const MapIndex& map, const View& view, const ObserveOptions& options,
                std::span<std::uint8_t> image, std::span<float> status);
 

@@ -33,7 +33,7 @@ struct SceneNode {
 };
 
 struct SceneVehicle {
-  std::string type;  ///< of SUMO, or of the recording
+  std::string type;  ///< name of its vehicle type in SUMO or in the recording
   float length_m = 0.0F;
   float width_m = 0.0F;
 };
@@ -46,7 +46,7 @@ struct RecordedScene {
   std::vector<SceneVehicle> vehicles;
   std::vector<double> time_s;            ///< [frames], kFrame_s apart
   std::vector<std::int64_t> node_begin;  ///< [frames + 1]
-  std::vector<SceneNode> nodes;          ///< [nodes], frame by frame, each by vehicle
+  std::vector<SceneNode> nodes;          ///< [nodes] frame by frame, by vehicle within a frame
   std::vector<std::uint8_t>
       signals;  ///< [frames * signals of the map] letters of SUMO: r, y, g, G ...
 

@@ -34,7 +34,7 @@ class RouteTracker {
 
   const RoadIndex& roads_;
   std::vector<std::int32_t> route_;
-  std::vector<double> edge_begin_m_;  ///< [route] along the route
+  std::vector<double> edge_begin_m_;  ///< [route] distance from the begin of the route
   std::size_t index_ = 0;
   OnLane place_;
   bool has_begun_ = false;

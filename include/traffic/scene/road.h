@@ -42,7 +42,7 @@ struct Lane {
   std::vector<Point> shape;
   std::vector<double> shape_m;  ///< lane position of every point of the shape
   std::vector<Link> links;
-  std::vector<int> from_lanes;  ///< lanes that lead directly onto this one, also inside junctions
+  std::vector<int> from_lanes;  ///< lanes, also inside junctions, that lead directly onto this one
   int exit_lane = -1;           ///< inside a junction: the lane of the next edge; otherwise -1
   double exit_m = 0;  ///< inside a junction: distance from this lane's end to exit_lane's start
 };
@@ -91,8 +91,8 @@ struct Conflict {
 struct NearLane {
   int lane = -1;
   double offset_m = 0;
-  bool same_path =
-      false;  ///< whether a vehicle on one can follow one on the other without a lane change
+  bool same_path = false;  ///< vehicles on one of the lanes can follow vehicles on the other
+                           ///< without a lane change
 };
 
 /// A part of an edge that belongs to a conflict's zone or downstream road.

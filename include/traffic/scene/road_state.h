@@ -123,8 +123,8 @@ class RoadState {
   /// passed it.
   [[nodiscard]] std::span<const double> conflict_numerators() const { return conflict_numerators_; }
   /// [conflicts] shares of EpisodeScore::lost_s(): time lost by vehicles before the conflict or
-  /// waiting to enter towards it. Vehicles without a conflict ahead belong to the one in whose zone
-  /// or downstream stretch they are.
+  /// waiting to enter towards it. Vehicles without a conflict ahead count for the conflict in whose
+  /// zone or downstream road they are.
   [[nodiscard]] std::span<const double> conflict_losses_s() const { return conflict_losses_s_; }
 
  private:

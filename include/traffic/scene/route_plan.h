@@ -30,7 +30,8 @@ struct RoutePlan {
   /// change; at most kFarAheadM.
   std::vector<double> continuation_m;
   /// [slots] number of lanes that a vehicle has to change to the left (negative: to the right) to
-  /// stay on its route, on this edge or at the end of continuation_m.
+  /// stay on its route. The change is due on this edge or, if the lane leads on along the route, at
+  /// the end of continuation_m.
   std::vector<int> lane_changes;
 
   /// Position of an edge in `edges`, searched from position `from` on; -1 if it is not there.

@@ -51,11 +51,11 @@ class DrivingEnv {
   DrivingEnv(const DrivingEnv&) = delete;
   DrivingEnv& operator=(const DrivingEnv&) = delete;
 
-  /// Whether the time is over or no ego is on the road any more.
+  /// Whether duration_s is over or no ego is on the road any more.
   [[nodiscard]] bool done() const;
   /// What the egos on the road see now. Valid until the next call that moves them.
   [[nodiscard]] std::span<const driving::View> views() const;
-  /// The number of the ego that has each view.
+  /// For each of views(): the number of the ego to which the view belongs.
   [[nodiscard]] std::span<const int> driven() const;
 
   /// Moves the egos along their plans for half a second.

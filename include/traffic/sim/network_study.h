@@ -30,7 +30,7 @@ struct ApproachStudy {
   double speed_limit_mps = 0;
   bool lit = false;        ///< a light at its stop line or upstream releases its vehicles
   double vehicles = 0;     ///< vehicles that use the approach, of routes whose edges the files list
-  bool may_yield = false;  ///< a main stream that meets a stream released by a light
+  bool may_yield = false;  ///< a main stream (`major`) that meets a stream released by a light
 };
 
 struct ConflictStudy {
@@ -75,8 +75,8 @@ struct NetworkStudy {
 };
 
 enum class Severity : std::uint8_t {
-  kSaid,     ///< informs, mostly of a setting that was made for the user
-  kWarning,  ///< weakens a run
+  kSaid,     ///< information, mostly about a setting that was made for the user
+  kWarning,  ///< makes the results of a run less reliable
   kError,    ///< makes a run pointless
 };
 
@@ -96,8 +96,8 @@ struct StudyUse {
   bool learns = false;                     ///< whether a controller is trained
 };
 
-/// Reads the files. Where they do not say which vehicles depart, SUMO simulates the first minute of
-/// the traffic. No simulation may be loaded in this process.
+/// Reads the scenario's files. If they do not say which vehicles depart, SUMO simulates the first
+/// minute of the traffic. No simulation may be loaded in this process.
 /// @throws DataError if a file cannot be read
 NetworkStudy study_network(const config::Env& env, const std::string& scenario);
 
@@ -109,7 +109,8 @@ std::optional<double> duration_s(const NetworkStudy& study, const config::Env& e
 
 /// Whether an approach gives way or ends, so that `meter` could hold vehicles on it.
 bool can_meter(const NetworkStudy& study);
-/// Whether a main stream meets a stream released by a light, so that `yield` could hold it.
+/// Whether a main stream meets a stream released by a light, so that `yield` could hold the main
+/// stream.
 bool can_yield(const NetworkStudy& study);
 /// Whether an approach gives way to another one, which `let_in` could stop.
 bool can_let_in(const NetworkStudy& study);

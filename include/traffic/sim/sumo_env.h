@@ -46,11 +46,11 @@ struct EnvOptions {
   std::uint64_t seed = 42;                  ///< of the first episode
   std::vector<std::string> sumo_args{};     ///< further arguments of SUMO
   double demand_factor = 1;                 ///< multiplies the scenario's demand
-  std::vector<std::string> cv_types{"cv"};  ///< vTypes of connected vehicles
+  std::vector<std::string> cv_types{"cv"};  ///< SUMO's vehicle types that are connected
   double cv_share = 0;    ///< above 0: connects this share of all vehicles, drawn by seed and name,
                           ///< instead of cv_types
   double max_time_s = 0;  ///< length of the episode; 0: to the end of the scenario
-  bool shield = true;     ///< level 2 may replace commands by braking
+  bool shield = true;  ///< level 2 of the shield (scene/shield.h) may replace commands by braking
   scene::ShieldLimits shield_limits{};
   scene::ControlLimits control_limits{};
   scene::SignalLimits signal_limits{};
