@@ -1,4 +1,5 @@
-/// Tensors in memory that the ranks of a node share.
+/// Finds out whether a tensor lies in memory that the ranks of a node share. Such a tensor is
+/// reduced without copies.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace traffic::comm {
 
-/// Position of a tensor in an arena; the same on all ranks.
+/// Position of a tensor in an arena. The arena's number and the offset are the same on all ranks.
 struct ArenaPlace {
   std::uint64_t arena;
   std::uint64_t offset;

@@ -85,7 +85,8 @@ void BucketReduction::launch(const std::vector<std::size_t>& buckets) {
 void BucketReduction::reduce(const Bucket& bucket) const {
   const at::NoGradGuard no_grad;
   const at::Tensor part = gradients_.flat().narrow(0, bucket.offset, bucket.numel);
-  // Scale before the cast: the average is within the range of the gradients, their sum may not be.
+  // Scales before the cast, because the sum may exceed the range of the 16-bit type. The average
+  // lies within the range of the gradients.
   if (scale_ != 1.0) part.mul_(scale_);
   if (!compressed_.defined()) return communicator_.all_reduce(part);
   const at::Tensor half = compressed_.narrow(0, bucket.offset, bucket.numel);
@@ -94,7 +95,7 @@ void BucketReduction::reduce(const Bucket& bucket) const {
   part.copy_(half);
 }
 
-/// Collective.
+/// Makes rank 0's order of completion the order of all ranks. Collective.
 void BucketReduction::learn_order() {
   const std::vector<std::size_t> own = queue_.completion_order();
   const at::Tensor order = at::tensor(std::vector<std::int64_t>(own.begin(), own.end()), at::kLong);

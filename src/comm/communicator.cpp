@@ -27,11 +27,14 @@ void check_tensor(const Communicator& communicator, const at::Tensor& tensor, co
 
 void check_type(const at::Tensor& tensor, const char* op) {
   if (can_reduce(tensor.scalar_type())) return;
-  throw ShapeError("{}: type {} cannot be reduced", op, at::toString(tensor.scalar_type()));
+  throw ShapeError(
+      "{}: type {} cannot be reduced; expected float32, float64, float16, bfloat16, int32 or int64",
+      op, at::toString(tensor.scalar_type()));
 }
 
 void check_root(const Communicator& communicator, int root, const char* op) {
-  TRAFFIC_CHECK(root >= 0 && root < communicator.size(), "{}: root {} of {} ranks", op, root,
+  TRAFFIC_CHECK(root >= 0 && root < communicator.size(),
+                "{}: the root is rank {}, but there are {} ranks, counted from 0", op, root,
                 communicator.size());
 }
 

@@ -40,7 +40,8 @@ BucketQueue::BucketQueue(const std::vector<Bucket>& buckets) : order_(buckets.si
 }
 
 void BucketQueue::start(const std::vector<bool>& is_unused) {
-  TRAFFIC_CHECK(is_unused.size() == bucket_of_.size(), "{} parameters, {} flags", bucket_of_.size(),
+  TRAFFIC_CHECK(is_unused.size() == bucket_of_.size(),
+                "{} parameters have {} flags, expected one flag each", bucket_of_.size(),
                 is_unused.size());
   ready_ = is_unused;
   missing_ = sizes_;
@@ -54,8 +55,8 @@ void BucketQueue::start(const std::vector<bool>& is_unused) {
 std::vector<std::size_t> BucketQueue::mark_ready(std::size_t parameter) {
   if (ready_.at(parameter)) {
     throw Error(
-        "a parameter got another gradient after it was ready to be reduced: it was declared to get "
-        "none, or there was more than one backward in a pass");
+        "a parameter got a gradient after it was ready to be reduced: it was declared unused, or "
+        "backward ran twice between before_backward() and after_backward()");
   }
   ready_[parameter] = true;
   if (--missing_[bucket_of_[parameter]] == 0) complete(bucket_of_[parameter]);
@@ -84,8 +85,8 @@ std::vector<std::size_t> BucketQueue::completion_order() const {
 }
 
 void BucketQueue::set_order(std::vector<std::size_t> order) {
-  TRAFFIC_CHECK(std::ranges::is_permutation(order, order_), "no permutation of {} buckets",
-                order_.size());
+  TRAFFIC_CHECK(std::ranges::is_permutation(order, order_),
+                "the order is not a permutation of the {} buckets", order_.size());
   order_ = std::move(order);
 }
 

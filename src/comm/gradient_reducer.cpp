@@ -26,9 +26,10 @@ double clip_factor(double grad_norm, double clip_norm) {
 GradientReducer::GradientReducer(Communicator& communicator, GradientArena& gradients,
                                  GradientReducerOptions options, std::unique_ptr<SideStream> side)
     : communicator_(communicator), gradients_(gradients), options_(options) {
-  TRAFFIC_CHECK(options_.accumulation_steps >= 1, "accumulation_steps = {}",
+  TRAFFIC_CHECK(options_.accumulation_steps >= 1, "accumulation_steps = {}, expected at least 1",
                 options_.accumulation_steps);
-  TRAFFIC_CHECK(options_.clip_norm >= 0.0, "clip_norm = {}", options_.clip_norm);
+  TRAFFIC_CHECK(options_.clip_norm >= 0.0, "clip_norm = {}, expected at least 0",
+                options_.clip_norm);
   if (communicator_.size() == 1) return;
   if (options_.compression != Compression::kNone) {
     const at::ScalarType type =
@@ -47,8 +48,9 @@ void GradientReducer::declare_unused(const std::vector<std::string>& names) {
 }
 
 double GradientReducer::before_backward(double local_weight, double loss_scale) {
-  TRAFFIC_CHECK(local_weight >= 0.0 && std::isfinite(local_weight), "weight {}", local_weight);
-  TRAFFIC_CHECK(!announced_, "after_backward comes before the next before_backward");
+  TRAFFIC_CHECK(local_weight >= 0.0 && std::isfinite(local_weight),
+                "the weight of a batch is {}, expected a finite number, at least 0", local_weight);
+  TRAFFIC_CHECK(!announced_, "before_backward() was called twice without after_backward()");
   weight_ += local_weight;
   if (unit_weight_ == 0.0) unit_weight_ = local_weight;
   loss_scale_ = loss_scale;
@@ -91,7 +93,9 @@ std::optional<ReduceResult> GradientReducer::after_backward() {
 }
 
 std::optional<ReduceResult> GradientReducer::reduce(double local_weight, double loss_scale) {
-  TRAFFIC_CHECK(options_.accumulation_steps == 1, "these gradients are not weighted yet");
+  TRAFFIC_CHECK(options_.accumulation_steps == 1,
+                "reduce() was called with accumulation_steps = {}, expected 1",
+                options_.accumulation_steps);
   static_cast<void>(before_backward(local_weight, loss_scale));
   return after_backward();
 }
@@ -102,7 +106,8 @@ double GradientReducer::reduce_full(double scale) {
 
 double GradientReducer::reduce_compressed(double scale) {
   const at::Tensor& flat = gradients_.flat();
-  // Scale before the cast: the average is within the range of the gradients, their sum may not be.
+  // Scales before the cast, because the sum may exceed the range of the 16-bit type. The average
+  // lies within the range of the gradients.
   flat.mul_(scale);
   compressed_.copy_(flat);
   communicator_.all_reduce(compressed_);

@@ -30,7 +30,7 @@ void end_all_ranks(ExitCode code) noexcept {
 void end_all_ranks_together(ExitCode code) noexcept {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  // Ends early when mpirun sends SIGTERM.
+  // Usually mpirun ends this process with SIGTERM while it sleeps.
   if (rank != 0) usleep(kYieldToRank0_us);
   end_all_ranks(code);
 }

@@ -4,16 +4,16 @@
 
 namespace traffic::comm {
 
-/// Whether Open MPI's mpirun started this process; its exit code is then mpirun's.
+/// Whether Open MPI's mpirun started this process. If so, users see the exit code of mpirun.
 bool is_under_mpirun() noexcept;
 
-/// Ends all ranks, and mpirun with `code`, without the text of mpirun or MPI_Abort below the
+/// Ends all ranks and makes mpirun return `code`. Suppresses two texts that would follow the
 /// program's own message: mpirun explains every rank that exits with another code than 0, and
-/// MPI_Abort explains itself. MPI must be initialized.
+/// MPI_Abort explains itself. MPI must be initialised.
 [[noreturn]] void end_all_ranks(ExitCode code) noexcept;
 
-/// Does the same if every rank calls it with the same code. Rank 0 ends the job; the others end it
-/// only if rank 0 does not.
+/// Like end_all_ranks(), for the case that every rank calls it with the same code. Rank 0 ends the
+/// job; another rank ends it only if rank 0 has not done so within a second.
 [[noreturn]] void end_all_ranks_together(ExitCode code) noexcept;
 
 }  // namespace traffic::comm

@@ -125,8 +125,8 @@ void LeaderChannel::check_health(const OpHeader& header, const Deadline& deadlin
     names.push_back(fmt::format("rank {} on {}", leaders_[node], hosts_[node].data()));
   }
   throw CommError(
-      "{}: {} did not come within {} s (comm.timeout_s); it leads its node, see the logs of that "
-      "node, and whether the network reaches it",
+      "{}: {} did not come within {} s (comm.timeout_s). It communicates for its whole node: see "
+      "the logs of that node, and check that the network reaches it",
       describe(header), fmt::join(names, ", "), deadline.limit_s());
 }
 

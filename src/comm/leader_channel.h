@@ -36,7 +36,6 @@ class LeaderChannel {
 
   // All functions throw a CommError that names the leader that is missing, is in another operation,
   // or has reported a failure.
-  // failure.
 
   /// Meets the other leaders and compares headers. Call it before the data of an operation are
   /// exchanged.

@@ -9,7 +9,8 @@ namespace traffic::comm {
 namespace {
 
 constexpr int kPieceTag = 7110;  ///< first of two tags for each piece in flight
-/// Bytes of a piece per leader: large enough to use the link well, small enough to overlap.
+/// Size of the range that each leader sums in a piece. It is large enough to use the network well,
+/// and small enough that transfers overlap with additions.
 constexpr std::int64_t kRangeBytes = std::int64_t{1} << 20;
 constexpr std::int64_t kLargestPieceBytes = std::int64_t{1} << 24;  ///< limits the buffers
 

@@ -11,7 +11,8 @@ namespace traffic::comm {
 /// @throws CommError with MPI's own text
 void check_mpi(int result, const char* call);
 
-/// Works only on communicators with MPI_ERRORS_RETURN; ours inherit it from the session's.
+/// Works only on communicators with MPI_ERRORS_RETURN. The communicators of this module inherit
+/// this setting from the session's communicator.
 #define TRAFFIC_MPI(call) ::traffic::comm::check_mpi((call), #call)
 
 /// Owns a communicator; null after a move and after release().

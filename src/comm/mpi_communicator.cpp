@@ -63,8 +63,8 @@ MpiCommunicator::MpiCommunicator(const MpiSession& session, const MpiCommunicato
   }
   const MPI_Comm world = MPI_Comm_f2c(session.fortran_comm());
   const MpiComm node = MpiComm::split(world, nodes.node(), nodes.rank);
-  // Both splits run while all ranks are known to be present: allocating the memory of another node
-  // may take long.
+  // Both splits, which have no deadline, run now, because all ranks are known to be present. Later
+  // some ranks may be late, because allocating a node's memory can take long.
   MpiComm leaders;
   if (nodes.num_nodes() > 1) {
     leaders = MpiComm::split(world, nodes.is_leader() ? 0 : MPI_UNDEFINED, nodes.rank);
@@ -120,7 +120,7 @@ std::string MpiCommunicator::announce(const OpHeader& header) {
 }
 
 at::Tensor MpiCommunicator::shared_zeros(std::int64_t count, at::ScalarType dtype) {
-  TRAFFIC_CHECK(count > 0, "an arena of {} elements", count);
+  TRAFFIC_CHECK(count > 0, "an arena has {} elements, expected at least 1", count);
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(static_cast<std::size_t>(count), at::elementSize(dtype), &bytes) ||
       bytes > std::numeric_limits<std::size_t>::max() - NodeChannel::kPageBytes) {

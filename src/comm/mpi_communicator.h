@@ -61,10 +61,10 @@ class MpiCommunicator final : public Communicator {
   /// waits for the other leaders, so that the rank that knows which rank is missing reports first.
   struct Call {
     OpHeader header;
-    Deadline node;
-    Deadline leaders;
-    Deadline settle;
-    bool has_met = false;
+    Deadline node;         ///< until the other ranks of the node have come
+    Deadline leaders;      ///< until the other leaders have come
+    Deadline settle;       ///< for later rounds, in which the node waits for its leader
+    bool has_met = false;  ///< the first round is over
   };
   /// A part of the sum over all ranks (sum_plan.h) that this node computes.
   struct LocalPart {
@@ -74,8 +74,8 @@ class MpiCommunicator final : public Communicator {
   static constexpr std::size_t kStage = NodeChannel::kStageBytes;
 
   static std::byte* bytes_of(const at::Tensor& tensor);
-  /// Numbers and runs one operation. An Error in it breaks the communicator on this rank and on the
-  /// others.
+  /// Numbers and runs one operation. If `body` throws an Error, the communicator is broken on this
+  /// rank and on the others.
   void run(OpHeader header, const std::function<void(Call&)>& body);
   void give_up(const std::string& reason, const std::string& report) noexcept;
   /// Runs one round of the node's ranks. The first round of an operation also compares headers

@@ -17,7 +17,8 @@
 namespace traffic::comm {
 namespace {
 
-/// Time limit for starting MPI in a job that failed before its session. It needs MPI only to end.
+/// Time limit for starting MPI in a job that failed before its session began. Such a job needs MPI
+/// only to end without a text of mpirun.
 constexpr double kSilentEnd_s = 30;
 /// Rank 0 usually fails in the same way and ends the job within this time.
 constexpr useconds_t kYieldToRank0_us = 2'000'000;

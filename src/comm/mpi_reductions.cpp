@@ -199,8 +199,8 @@ double MpiCommunicator::reduce_scaled_in_arena(const ArenaPlace& place, std::int
   return add_up_squares(squares, place, count, call);
 }
 
-/// Adds all blocks in their order; each rank of the node holds some of them. Its round also ensures
-/// that the arenas are complete.
+/// Adds the sums of squares of all blocks in their order; each rank of the node has computed some
+/// of them. The exchange also ensures that the arenas are complete.
 double MpiCommunicator::add_up_squares(const std::vector<double>& own, const ArenaPlace& place,
                                        std::int64_t count, Call& call) {
   const auto bytes_of = [](std::size_t blocks) { return blocks * sizeof(double); };

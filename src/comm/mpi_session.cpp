@@ -42,7 +42,7 @@ void refuse_recovery_mode() {
   if (value == nullptr || std::strcmp(value, "0") == 0 || std::strcmp(value, "false") == 0) return;
   throw ConfigError(
       "mpirun --enable-recovery (OMPI_MCA_orte_enable_recovery={}) keeps a job alive when a rank "
-      "has died, and the others would wait for it: start without it",
+      "has died, and the other ranks would wait for the dead one: start without this option",
       value);
 }
 
@@ -131,7 +131,7 @@ MpiSession::MpiSession(int* argc, char*** argv) : state_(std::make_unique<State>
 
 MpiSession::~MpiSession() {
   if (std::uncaught_exceptions() > state_->exceptions_before) {
-    abort_job(ExitCode::kInternal, "the MPI session was left by an exception");
+    abort_job(ExitCode::kInternal, "an exception ended the MPI session early");
   }
   try {
     rendezvous("end of the job", kEndTimeoutS);

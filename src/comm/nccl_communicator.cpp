@@ -101,8 +101,8 @@ void NcclCommunicator::check_gpus() {
   for (int r = 0; r < size(); ++r) {
     if (gpus[r] == none) {
       throw ResourceError(
-          "rank {} has no GPU for itself: start no more ranks per node than it has GPUs, or set "
-          "run.device = \"cpu\"",
+          "rank {} has no GPU for itself: start no more ranks per node than the node has GPUs, or "
+          "set run.device = \"cpu\"",
           r);
     }
     for (int other = 0; other < r; ++other) {

@@ -1,10 +1,11 @@
-/// Communicator for CUDA tensors: NCCL on a high-priority stream of its own. Events order it after
-/// the earlier and before the later work of the current torch stream. CPU tensors go through MPI.
+/// Communicator for CUDA tensors. It runs NCCL on a high-priority stream of its own. CUDA events
+/// make each operation wait for the work that is already on the current torch stream, and make
+/// later work on that stream wait for the operation. CPU tensors go through MPI.
 ///
 /// Before an operation is enqueued on the stream, the hosts of all ranks meet and compare headers
-/// over the MPI communicator. A rank that is missing or in another operation is therefore named
-/// before NCCL, which would wait for it for ever, is called. The watchdog handles failures on the
-/// GPU.
+/// over the MPI communicator. If a rank is missing or in another operation, the error names this
+/// rank, and NCCL, which would wait for the rank for ever, is not called. The watchdog handles
+/// failures on the GPU.
 #pragma once
 
 #include <c10/cuda/CUDAStream.h>
@@ -22,7 +23,7 @@ namespace traffic::comm {
 
 class NcclCommunicator final : public Communicator {
  public:
-  /// Collective over the session, which must outlive this object.
+  /// All ranks of the session must call it together. The session must outlive this object.
   /// @throws ResourceError on all ranks if two ranks share a GPU or a GPU does not exist
   NcclCommunicator(const MpiSession& session, std::unique_ptr<MpiCommunicator> host,
                    at::Device device, const config::Comm& options);
@@ -45,7 +46,8 @@ class NcclCommunicator final : public Communicator {
   void check_gpus();
   void connect(double timeout_s);
   void close();
-  /// Waits until NCCL has accepted the enqueued operation; the process ends at the deadline.
+  /// Waits until NCCL has finished its work on the host for the last call. If this lasts longer
+  /// than the deadline, it ends the process.
   void settle(const Deadline& deadline, const char* what);
   void run(const OpHeader& header, const at::Tensor& tensor, const Enqueue& enqueue);
 

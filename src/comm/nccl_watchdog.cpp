@@ -51,7 +51,7 @@ void NcclWatchdog::check_comm() {
   if (!lock.owns_lock()) return;  // the communicator is in use, and its user checks it
   ncclResult_t state = ncclSuccess;
   TRAFFIC_NCCL(ncclCommGetAsyncError(comm_, &state));
-  check_nccl(state, "an NCCL operation under way");
+  check_nccl(state, "an NCCL operation in progress");
 }
 
 void NcclWatchdog::check_operations() {
@@ -60,9 +60,10 @@ void NcclWatchdog::check_operations() {
   if (operations_.empty() || !operations_.front().deadline.passed()) return;
   session_.exit_now(
       ExitCode::kPeerLost,
-      fmt::format("{} did not finish on the GPU within {} s (comm.timeout_s), though all ranks "
-                  "had come to it: a rank was lost or its GPU hangs; see the logs of the others",
-                  operations_.front().name, operations_.front().deadline.limit_s()));
+      fmt::format(
+          "{} did not finish on the GPU within {} s (comm.timeout_s), although all ranks had "
+          "called it: a rank was lost or its GPU hangs; see the logs of the other ranks",
+          operations_.front().name, operations_.front().deadline.limit_s()));
 }
 
 }  // namespace traffic::comm

@@ -51,7 +51,9 @@ NodeChannel::NodeChannel(NodeMemory segment, std::vector<int> ranks, int local_r
       num_spins_(static_cast<long>(ranks_.size()) <= sysconf(_SC_NPROCESSORS_ONLN) ? kSpins : 0),
       exceptions_before_(std::uncaught_exceptions()),
       oom_kills_before_(num_oom_kills()) {
-  TRAFFIC_CHECK(segment_.size() >= segment_bytes(size()), "segment of {} bytes", segment_.size());
+  TRAFFIC_CHECK(segment_.size() >= segment_bytes(size()),
+                "the shared segment has {} bytes, expected at least {}", segment_.size(),
+                segment_bytes(size()));
   os::enter_self(slot(local_rank_).process);
 }
 
@@ -141,8 +143,8 @@ void NodeChannel::check_health(int peer, const OpHeader& header, const Deadline&
   // A rank leaves after its last arrival, so check its arrival again before reporting that it did
   // not come.
   if (other.left.load() != 0 && !has_arrived(peer)) {
-    throw CommError("{}: rank {} (pid {}) has ended its part and does not come", describe(header),
-                    rank, pid);
+    throw CommError("{}: rank {} (pid {}) has closed its communicator and will not take part",
+                    describe(header), rank, pid);
   }
   if (!os::is_running_or_unknown(other.process) && !has_arrived(peer)) {
     throw CommError("{}: rank {} (pid {}) is dead{}", describe(header), rank, pid,

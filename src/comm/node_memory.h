@@ -28,7 +28,7 @@ NodeMemory create_node_memory(std::size_t size_bytes);
 /// @throws ResourceError
 NodeMemory open_node_memory(pid_t pid, int descriptor, std::size_t size_bytes);
 
-/// @throws ResourceError with both sizes and advice
+/// @throws ResourceError with both sizes and advice if less memory is available than needed
 void require_memory(std::int64_t needed_bytes, std::int64_t available_bytes);
 
 }  // namespace traffic::comm

@@ -11,8 +11,10 @@
 namespace traffic::comm {
 namespace {
 
-constexpr const char* kCreating = "creating the shared memory of a node (ranks within the node)";
-constexpr const char* kMapping = "mapping the shared memory of a node (ranks within the node)";
+constexpr const char* kCreating =
+    "creating the shared memory of a node (ranks are counted within the node)";
+constexpr const char* kMapping =
+    "mapping the shared memory of a node (ranks are counted within the node)";
 
 /// Runs action and returns the text of its ResourceError; empty if there was none.
 template <typename Action>

@@ -41,7 +41,7 @@ std::string describe(const OpHeader& header) {
   if (header.op == OpCode::kAllReduce) text += fmt::format("{}, ", name(header.reduce));
   if (header.root >= 0) text += fmt::format("root {}, ", header.root);
   text += fmt::format("{}, {} bytes", at::toString(header.dtype), header.bytes);
-  if (header.arena != 0) text += fmt::format(", arena {} + {}", header.arena, header.offset);
+  if (header.arena != 0) text += fmt::format(", arena {} at byte {}", header.arena, header.offset);
   return text + ")";
 }
 

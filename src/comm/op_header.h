@@ -23,7 +23,7 @@ struct OpHeader {
   std::uint64_t bytes = 0;
   std::uint64_t arena = 0;   ///< shared memory that contains the tensor; 0: none, the tensor is
                              ///< copied
-  std::uint64_t offset = 0;  ///< of the tensor in the arena
+  std::uint64_t offset = 0;  ///< of the tensor in the arena, in bytes
   double scale = 1.0;        ///< this rank's own factor, not compared
   std::int32_t root = -1;
   OpCode op = OpCode::kBarrier;

@@ -14,7 +14,7 @@
 
 namespace traffic::comm {
 
-/// float32, float64, float16, bfloat16, int32, int64
+/// Whether reduce() supports the type: float32, float64, float16, bfloat16, int32 and int64.
 bool can_reduce(c10::ScalarType dtype);
 
 /// The sources, order and destinations of a reduction.

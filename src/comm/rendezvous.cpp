@@ -46,7 +46,8 @@ std::string collect(MPI_Comm comm, int size, const std::string& what, double tim
   for (std::size_t rank = 1; rank < requests.size(); ++rank) {
     if (wait(requests[rank], deadline)) continue;
     missing.push_back(rank);
-    // The buffer must not be written after this function has returned.
+    // Cancels the request, because MPI must not write to the buffer after this function has
+    // returned.
     TRAFFIC_MPI(MPI_Cancel(&requests[rank]));
     TRAFFIC_MPI(MPI_Request_free(&requests[rank]));
   }
@@ -55,7 +56,7 @@ std::string collect(MPI_Comm comm, int size, const std::string& what, double tim
                      missing.size() == 1 ? "rank" : "ranks", fmt::join(missing, ", "), timeout_s);
 }
 
-/// A small message fits MPI's eager buffers, so no rank has to receive it before this returns.
+/// A small message fits MPI's eager buffers, so post() returns before the rank has received it.
 void post(const void* data, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   TRAFFIC_MPI(MPI_Isend(data, count, type, rank, tag, comm, &request));

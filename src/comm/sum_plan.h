@@ -13,8 +13,9 @@
 
 namespace traffic::comm {
 
-/// For each source in turn: how often the last two partial sums are added after this source was
-/// taken.
+/// Describes the tree for code that takes the sources one by one and keeps a stack of partial sums:
+/// after source i it replaces the last two partial sums by their sum, merges[i] times. The merges
+/// {0, 1, 0, 2} mean (s0 + s1) + (s2 + s3).
 using Merges = std::vector<std::uint8_t>;
 
 /// A subtree whose ranks are on one node.
@@ -26,7 +27,7 @@ struct SumPart {
 
 struct SumPlan {
   std::vector<SumPart> parts;  ///< parts of all nodes, ascending by rank
-  Merges merges;               ///< [parts] how the parts are merged into the whole
+  Merges merges;               ///< [parts] how the parts are merged into the total sum
 };
 
 SumPlan plan_sum(const std::vector<int>& node_of_rank);

@@ -16,7 +16,8 @@ Topology make_topology(int rank, std::vector<int> node_of_rank) {
   topology.rank = rank;
   topology.size = static_cast<int>(node_of_rank.size());
   if (rank < 0 || rank >= topology.size) {
-    throw CommError("rank {} is not one of {} ranks", rank, topology.size);
+    throw CommError("rank {} does not exist: there are {} ranks, counted from 0", rank,
+                    topology.size);
   }
   topology.node_of_rank.resize(node_of_rank.size());
   topology.leaders.clear();

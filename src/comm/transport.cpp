@@ -25,8 +25,8 @@ std::string environment(const std::string& name) {
   return value == nullptr ? std::string() : value;
 }
 
-/// Decides by the environment, because MPI is not initialised yet. mpirun sets the number of its
-/// ranks on this machine; without a launcher there is one rank.
+/// Reads the environment, because MPI is not initialised yet. mpirun sets variables with the number
+/// of all ranks and of those on this machine. Without a launcher there is one rank.
 bool is_on_one_machine() {
   const std::string ranks = environment("OMPI_COMM_WORLD_SIZE");
   if (!ranks.empty()) return ranks == environment("OMPI_COMM_WORLD_LOCAL_SIZE");

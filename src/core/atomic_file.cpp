@@ -139,8 +139,7 @@ void write_file_atomically(const fs::path& path, std::span<const std::byte> byte
   AtomicFile file(path);
   OpenFile out(file.temp_path(), O_WRONLY | O_CREAT | O_EXCL);
   out.write(bytes);
-  out.sync();  // here and not by commit() alone: errors of deferred writes belong to this
-               // descriptor
+  out.sync();  // commit() syncs as well, but errors of deferred writes belong to this descriptor
   out.close();
   file.commit();
 }

@@ -65,8 +65,8 @@ std::optional<double> probability(std::string_view text) {
   return value;
 }
 
-/// Differs between processes, so that a process that replaces another one does not repeat its
-/// fault.
+/// The random numbers differ between processes, so that a process that replaces another one does
+/// not fail at the same place.
 bool is_drawn(double probability) {
   static std::mutex mutex;
   static Rng rng(derive_seed(static_cast<std::uint64_t>(getpid()),

@@ -84,8 +84,8 @@ std::int64_t number_after(std::string_view wanted, const std::filesystem::path& 
 }  // namespace
 
 std::int64_t peak_rss_bytes() {
-  // VmHWM starts anew at exec; getrusage keeps the peak of a parent that forked us, so it comes
-  // second.
+  // VmHWM starts anew at exec. getrusage is only the fallback, because its peak may be that of a
+  // parent that forked this process.
   if (const auto bytes = bytes_of("/proc/self/status", "VmHWM:")) return *bytes;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -26,7 +26,8 @@ namespace {
 
 constexpr int kGlance_ms = 100;  ///< between two calls of wants_stop
 
-/// The kernel ends this process when the thread that forked it ends; it may have ended already.
+/// Makes the kernel signal this process when the thread that forked it ends. If the parent has
+/// ended already, this process exits at once.
 void die_with(pid_t parent, int signal_number) {
   prctl(PR_SET_PDEATHSIG, signal_number);
   if (getppid() != parent) _exit(127);
@@ -119,8 +120,9 @@ class Launch {
   std::vector<std::string> settings_;
   std::vector<char*> argv_;
   std::vector<char*> envp_;
-  std::vector<std::pair<int, Descriptor>> fds_;  ///< {the child's number, a copy above them all}
-  Pipe trouble_;                                 ///< closed by a successful exec
+  /// {descriptor in the child, copy whose number is above all descriptors of the child}
+  std::vector<std::pair<int, Descriptor>> fds_;
+  Pipe trouble_;  ///< closed by a successful exec
 };
 
 /// Appends the bytes that have arrived on a pipe, and closes the pipe at its end.

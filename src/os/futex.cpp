@@ -23,7 +23,7 @@ bool sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t val
   if (syscall(SYS_futex, &word, FUTEX_WAIT, value, &limit, nullptr, 0) == 0) return true;
   if (errno == ETIMEDOUT) return false;
   if (errno == EAGAIN || errno == EINTR) return true;
-  fail(errno, "futex wait");
+  fail(errno, "cannot wait on a futex");
 }
 
 void wake_all(const std::atomic<std::uint32_t>& word) noexcept {

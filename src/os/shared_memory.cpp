@@ -43,8 +43,8 @@ Mapping::Mapping(const Descriptor& file, std::size_t offset_bytes, std::size_t s
   struct stat info {};
   if (fstat(file.get(), &info) != 0) fail(errno, "fstat");
   if (static_cast<std::size_t>(info.st_size) < offset_bytes + size_bytes) {
-    fail(EOVERFLOW, "memory of " + std::to_string(info.st_size) + " bytes, needed are " +
-                        std::to_string(offset_bytes + size_bytes));
+    fail(EOVERFLOW, "the memory has " + std::to_string(info.st_size) +
+                        " bytes, expected at least " + std::to_string(offset_bytes + size_bytes));
   }
   const int protection = access == Access::kReadOnly ? PROT_READ : PROT_READ | PROT_WRITE;
   const int flags = MAP_SHARED | (access == Access::kReadWriteTouched ? MAP_POPULATE : 0);

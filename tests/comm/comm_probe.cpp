@@ -17,7 +17,7 @@ namespace {
 constexpr int kSteps = 200;
 constexpr int kFaultStep = 20;
 
-/// The fault of the last rank in the middle of its work.
+/// Makes this rank fail in the chosen way.
 void act(const std::string& how, Communicator& communicator) {
   if (how == "stop") raise(SIGSTOP);
   if (how == "kill") raise(SIGKILL);

@@ -83,8 +83,8 @@ TEST_P(ConformanceTest, SumsTwoHalfTypesInFloat32AndRounds) {
     }
     const at::Tensor exact =
         sum_of_ranks(0, size_, [&](int r) { return input_of(r, 50000, type).to(at::kDouble); });
-    // Half a unit in the last place for each of two sums: 2 * 2^-9 for bfloat16's 8 bits. Values
-    // are up to the largest partial sum, about 600 * sqrt(size).
+    // A result is rounded at most twice, each time by less than 2^-11 (float16) or 2^-8 (bfloat16)
+    // of its value. The largest value is about 600 * sqrt(size).
     const double ulp = type == at::kHalf ? 0x1p-11 : 0x1p-8;
     EXPECT_LE((tensor.to(at::kDouble) - exact).abs().max().item<double>(),
               ulp * 2 * 600 * std::sqrt(size_));
@@ -262,7 +262,8 @@ TEST_P(ConformanceTest, WeightsRanksAndReturnsTheSquaredNorm) {
         sum_in_order([&](int r) { return input_of(r, 100003, at::kFloat) * (0.25 * (r + 1)); });
     expect_sum(tensor, expected);
     const double norm = expected.to(at::kDouble).norm().item<double>();
-    // float64 sums of 1e5 terms in another order, of values rounded to float32.
+    // Both are sums of 1e5 squares in float64, added in different orders. NCCL's results also
+    // differ in the rounding to float32.
     EXPECT_NEAR(squares / (norm * norm), 1.0, GetParam().on_cuda ? 1e-6 : 1e-11);
     const double highest = comm_->all_reduce_scalar(squares, ReduceOp::kMax);
     EXPECT_EQ(squares, highest) << "all ranks must get the same bits";

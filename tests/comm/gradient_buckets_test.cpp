@@ -108,7 +108,7 @@ TEST_F(BucketQueueTest, RefusesASecondGradientOfAParameter) {
   queue_.start({false, false, true, false, false});
   queue_.mark_ready(4);
   EXPECT_THROW(queue_.mark_ready(4), Error);
-  EXPECT_THROW(queue_.mark_ready(2), Error) << "parameter 2 was declared to get no gradient";
+  EXPECT_THROW(queue_.mark_ready(2), Error) << "parameter 2 was declared unused";
 }
 
 }  // namespace

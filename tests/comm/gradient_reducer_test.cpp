@@ -66,7 +66,8 @@ class GradientReducerTest : public ReducerTest {
   }
 };
 
-// float32 sums in another order: some units in the last place of terms up to 1.
+// The ranks add terms of at most 1 in another order than a single rank does, so the float32 sums
+// differ by some units in the last place.
 constexpr double kTolerance = 1e-6;
 
 TEST_P(GradientReducerTest, SeveralRanksEqualOneRankOnTheJoinedBatch) {
@@ -100,7 +101,7 @@ TEST_P(GradientReducerTest, AccumulatedStepsEqualTheJoinedBatch) {
 }
 
 TEST_P(GradientReducerTest, AccumulationIgnoresABatchOfRepeatedSamples) {
-  for (const int fillers : {1, 2}) {  // only the last passes, and also the first pass
+  for (const int fillers : {1, 2}) {  // 1: the last pass; 2: the first and the last pass
     gradients_->zero();
     GradientReducer reducer(*comm_, *gradients_, {.accumulation_steps = 2 + fillers});
     const at::Tensor filler = 100.0 * samples(comm_->rank(), 9, true);

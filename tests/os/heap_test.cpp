@@ -20,7 +20,8 @@ TEST(Heap, FreedMemoryGoesBackToTheSystem) {
   constexpr std::size_t kBlockBytes = 256;
   std::vector<std::unique_ptr<char[]>> blocks(kBlocks);
   for (auto& block : blocks) block = std::make_unique<char[]>(kBlockBytes);
-  const auto last = std::make_unique<char[]>(kBlockBytes);  // the heap cannot simply end earlier
+  // Stays allocated, so that the heap cannot simply shrink at its end.
+  const auto last = std::make_unique<char[]>(kBlockBytes);
   const std::int64_t held = rss_bytes();
   for (auto& block : blocks) block.reset();
   return_free_memory();

@@ -41,7 +41,8 @@ TEST(SharedMemory, AnotherProcessMapsIt) {
 TEST(SharedMemory, APartThatIsNotThereIsRefusedBeforeItIsTouched) {
   const Descriptor file = create_memory_file("traffic_test", 4096, Allocation::kSparse);
   EXPECT_THAT([&] { Mapping(file, 4096, 1, Access::kReadOnly); },
-              ThrowsMessage<std::system_error>(HasSubstr("memory of 4096 bytes, needed are 4097")));
+              ThrowsMessage<std::system_error>(
+                  HasSubstr("the memory has 4096 bytes, expected at least 4097")));
 }
 
 TEST(SharedMemory, WhatIsOtherMemoryOrNoneIsNotOpened) {

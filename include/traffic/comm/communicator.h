@@ -4,10 +4,11 @@
 /// When one rank deviates, the other ranks get a CommError that names the operation, its number and
 /// that rank. After a CommError the communicator is broken and every call throws.
 ///
-/// Tensors are contiguous. The order of reduction is fixed by rank, so results are bit-identical on
-/// all ranks and from run to run. An operation on CPU tensors is complete when the call returns; an
-/// operation on CUDA tensors is ordered on the current stream like any torch operation. Only one
-/// thread at a time may use a communicator.
+/// Tensors are contiguous. Results are bit-identical on all ranks and from run to run. On the CPU
+/// the order of summation depends only on the number of ranks; on GPUs NCCL chooses it. An
+/// operation on CPU tensors is complete when the call returns; an operation on CUDA tensors is
+/// ordered on the current stream like any torch operation. Only one thread at a time may use a
+/// communicator.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -67,7 +68,8 @@ class Communicator {
   /// Seconds that this rank's host has waited for other ranks so far. Any thread may call it.
   [[nodiscard]] virtual double waited_s() const { return 0.0; }
 
-  // Host values for control flow: every rank gets the same result.
+  // Functions for numbers and texts of the host, e.g. for decisions that must be the same on all
+  // ranks.
 
   double all_reduce_scalar(double value, ReduceOp op = ReduceOp::kSum);
   /// @throws CommError "<what> differs: ..." naming the ranks whose hash differs from rank 0's

@@ -70,18 +70,19 @@ class GradientReducer {
   /// @param local_weight number of samples in this rank's batch; may be 0 on a rank that has none
   ///   left
   /// @param loss_scale factor of the loss; the same in all backward passes of an update
-  /// @return factor to multiply the loss with before backward. It is loss_scale; with gradient
-  ///   accumulation also the weight of this backward pass relative to the first one, because a
-  ///   gradient cannot be reweighted after it was added to others
+  /// @return factor to multiply the loss with before backward. Without gradient accumulation it is
+  ///   loss_scale. With accumulation it is loss_scale times the weight of this backward pass
+  ///   relative to the first one, because a gradient cannot be reweighted after it was added to
+  ///   others
   [[nodiscard]] double before_backward(double local_weight, double loss_scale = 1.0);
 
   /// Call it after every backward pass, also after one that failed or was skipped. A pass without a
-  /// call of before_backward() counts with weight 0. Collective. On the last of
-  /// accumulation_steps the arena becomes sum(w * g) / sum(w) over all backward passes of all
-  /// ranks: the gradient of the joined batch. Here g is the gradient of one backward pass without
-  /// its factor (the loss is a mean over samples) and w its weight. The caller clips, through the
-  /// optimiser's gradient scale.
-  /// @return nothing on the earlier accumulation steps, where no rank communicates
+  /// call of before_backward() counts with weight 0. The call for the last of accumulation_steps
+  /// passes is collective. The arena then becomes sum(w * g) / sum(w) over all backward passes of
+  /// all ranks: the gradient of the joined batch. Here g is the gradient of one backward pass
+  /// without its factor (the loss is a mean over samples) and w its weight. The caller clips,
+  /// through the optimiser's gradient scale.
+  /// @return nothing after the earlier passes, for which no rank communicates
   std::optional<ReduceResult> after_backward();
 
   /// Reduces gradients that exist already and contain the factor loss_scale, without

@@ -47,10 +47,9 @@ class MpiSession {
   /// 0, ranks end in the destructor, so that mpirun prints no explanation of its own.
   void set_exit_code(ExitCode code) noexcept { code_ = code; }
 
-  /// Ends the whole job. Writes one line to stderr that names this rank, prevents text of mpirun,
-  /// and makes mpirun return the code. If another rank of this node has failed before, that rank's
-  /// line and code are used and this rank only waits for its end, so that users see the first
-  /// failure.
+  /// Ends the whole job. Writes one line to stderr that names this rank, suppresses mpirun's own
+  /// text, and makes mpirun return the code. If another rank of this node has failed before, this
+  /// rank first gives that rank some seconds to end the job, so that users see the first failure.
   [[noreturn]] void abort_job(ExitCode code, const std::string& message) const noexcept;
 
   /// Like abort_job, but uses neither MPI nor destructors. Any thread may call it, also while a
@@ -72,8 +71,9 @@ class MpiSession {
 /// @return the program's exit code
 int run_mpi_program(int argc, char** argv, const std::function<int(MpiSession&)>& body);
 
-/// For an error before the session, which all ranks usually make alike: prints it once, as one line
-/// on stderr. Under mpirun it ends the job without a text of mpirun and does not return.
+/// Reports an error that occurs before the session begins, as one line on stderr. Usually all ranks
+/// fail with the same error, so the other ranks wait until rank 0 has printed it and ends the job.
+/// Under mpirun this function suppresses mpirun's own text and does not return.
 /// @return the program's exit code
 int fail_before_session(const Error& error);
 

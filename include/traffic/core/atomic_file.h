@@ -15,8 +15,8 @@ namespace traffic {
 ResourceError io_error(std::string_view action, const std::filesystem::path& path,
                        int error_number);
 
-/// Replaces the file at `path` by `bytes`. On any failure the old file is untouched and nothing is
-/// left beside it.
+/// Replaces the content of the file at `path` by `bytes`. After a failure no temporary file is
+/// left, and the old file is untouched, unless only the fsync after the rename failed.
 /// @throws ResourceError with path, cause and remedy
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);

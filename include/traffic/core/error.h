@@ -51,10 +51,10 @@ class Error : public std::runtime_error {
 
 TRAFFIC_DEFINE_ERROR(ConfigError, ExitCode::kConfig);          ///< configuration or usage
 TRAFFIC_DEFINE_ERROR(DataError, ExitCode::kData);              ///< data sets and scenarios
-TRAFFIC_DEFINE_ERROR(CheckpointError, ExitCode::kCheckpoint);  ///< none loadable, wrong shapes
+TRAFFIC_DEFINE_ERROR(CheckpointError, ExitCode::kCheckpoint);  ///< unusable checkpoints
 TRAFFIC_DEFINE_ERROR(NumericError, ExitCode::kNumeric);  ///< NaN or infinity that cannot be skipped
 TRAFFIC_DEFINE_ERROR(WorkerError, ExitCode::kWorkers);   ///< simulations or rollout workers
-TRAFFIC_DEFINE_ERROR(CommError, ExitCode::kPeerLost);    ///< lost peer, deadline
+TRAFFIC_DEFINE_ERROR(CommError, ExitCode::kPeerLost);    ///< lost ranks, missed deadlines
 TRAFFIC_DEFINE_ERROR(ResourceError, ExitCode::kResources);  ///< disk, memory, devices
 TRAFFIC_DEFINE_ERROR(ShapeError, ExitCode::kInternal);      ///< tensors that do not fit each other
 

@@ -2,11 +2,14 @@
 /// has
 ///   TRAFFIC_FAULT=site:rank:step:kind[,site:rank:step:kind...]
 /// e.g. TRAFFIC_FAULT=train.step:1:20:kill or TRAFFIC_FAULT=train.step:0:*:slow:500. rank and step
-/// may be '*' (any). A fault at a given step happens once in a process. "p0.001" in place of a step
-/// is the probability of the fault at each hit; each process draws its own random numbers. The
-/// kinds kill, segv, hang and throw act in hit() itself. slow:MS waits there, and signal:N raises a
-/// signal there (10: SIGUSR1). hit() returns the kinds nan, huge and fail to its caller, which
-/// replaces a value (huge: by a finite, much too large one) or lets the operation fail.
+/// may be '*' (any). A fault at a given step happens once in a process. In place of a step,
+/// "p0.001" is the probability of the fault at each call of hit(); each process draws its own
+/// random numbers.
+///
+/// hit() itself carries out the kinds kill, segv, hang, throw, slow:MS (waits MS milliseconds) and
+/// signal:N (raises signal N, e.g. 10, SIGUSR1). It returns the kinds nan, huge and fail to its
+/// caller. For nan and huge the caller replaces a value (huge: by a finite one that is much too
+/// large); for fail it lets the operation fail.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-/// The holder of a run's folder, as its run.lock names it (docs/reference/run-folder.md). The
-/// process that takes the lock writes it; processes that are refused, and traffic_status, read it.
+/// The content of run.lock: which process uses a run folder (docs/reference/run-folder.md). The
+/// process that takes the lock writes the file. traffic_status and processes that find the lock
+/// taken read it.
 #pragma once
 
 #include <sys/types.h>

@@ -39,8 +39,8 @@ std::string hostname();
 /// @param groups the process's /proc/PID/cgroup
 /// @return -1 if no group counts them
 std::int64_t cgroup_oom_kills(const std::filesystem::path& mount, std::string_view groups);
-/// cgroup_oom_kills() of this process's control group. A group without a count gives the machine's
-/// count since it started, or 0.
+/// cgroup_oom_kills() of this process's control group. If the group has no count, returns the
+/// machine's count since it started, or 0.
 std::int64_t num_oom_kills();
 /// Hint for the message about a dead process; empty unless num_oom_kills() has risen above
 /// `before`.

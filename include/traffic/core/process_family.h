@@ -21,9 +21,9 @@ struct ProcessFacts {
 /// have started belong to it as well. Empty if there is no such process.
 std::vector<ProcessFacts> family_of(int pid);
 
-/// Memory of a process (PSS): a page that several processes share counts in parts, so that the sum
-/// over processes is the memory that they take together. Costs about a millisecond. 0 for a process
-/// that has ended or belongs to another user.
+/// Memory of a process (PSS): a page that n processes share counts as 1 / n page for each, so that
+/// the sum over processes is the memory that they take together. Costs about a millisecond. 0 for a
+/// process that has ended or belongs to another user.
 std::int64_t own_share_bytes(int pid);
 
 }  // namespace traffic

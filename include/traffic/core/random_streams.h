@@ -12,10 +12,10 @@ enum RandomStream : std::uint64_t {
   kLoaderStream = 1,            ///< seed of the loader of world-model training
   kEncoderStream = 2,           ///< initial weights of the graph encoder
   kWorldModelStream = 3,        ///< initial weights of the world model
-  kControllerStream = 4,        ///< initial weights of the controller and its value
+  kControllerStream = 4,        ///< initial weights of the controller and its value network
   kCostCriticStream = 5,        ///< initial weights of the cost critic
   kPolicyMinibatchStream = 11,  ///< PPO's minibatches, by iteration and epoch
-  kValueMinibatchStream = 12,   ///< the value's minibatches, by iteration and epoch
+  kValueMinibatchStream = 12,   ///< minibatches of the value network, by iteration and epoch
   kImitationStream = 13,        ///< minibatches of imitation, by iteration and epoch
   kCostMinibatchStream = 14,    ///< the cost critic's minibatches, by iteration and epoch
   kTrafficStream = 31,          ///< traffic seeds of training episodes
@@ -25,8 +25,8 @@ enum RandomStream : std::uint64_t {
   kDemandScaleStream = 61,      ///< demands of training episodes of traffic lights
   kLightSamplingStream = 62,    ///< sampling seeds of lights, where vehicles sample as well
   kNetworkStream = 41,          ///< initial weights of off-policy learners
-  kGameStream = 42,             ///< games to learn from, by place and number
-  kOpponentStream = 43,         ///< the opponent in a game, by place and number
+  kGameStream = 42,             ///< games to learn from, by board and number
+  kOpponentStream = 43,         ///< the opponent in a game, by board and number
   kExplorationStream = 44,      ///< actions of learners, by rank and step
   kReplayStream = 45,           ///< transitions drawn from the replay, by rank and update
   kPastSelfStream = 46,         ///< which past self plays, by rank and round
@@ -43,7 +43,7 @@ enum RandomStream : std::uint64_t {
   kDriverStream = 0x647269766572,  ///< "driver": whether script or policy drives in imitation
   // From the loader's seed.
   kBlockStream = 0x626c6f636b73,           ///< "blocks": their order in an epoch
-  kSampleStream = 0x73616d706c6573,        ///< "samples": their places in the window
+  kSampleStream = 0x73616d706c6573,        ///< "samples": their order within the shuffle window
   kAugmentationStream = 0x6175676d656e74,  ///< "augment": changes of a sample in an epoch
 };
 

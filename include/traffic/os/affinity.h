@@ -11,11 +11,12 @@ int num_cpus_available();
 /// Numbers of these CPUs, ascending; empty if the kernel does not report them.
 std::vector<int> cpus_available();
 
-/// Undoes the default binding of mpirun. Open MPI binds each of two ranks to one core, and more
-/// ranks to a socket, so that threads and simulations of a rank would share too few cores. This
-/// thread may then run on all CPUs that taskset, numactl, SLURM or the control group gave the job.
-/// A binding that the user asked for (mpirun --bind-to, srun --cpu-bind) stays.
-/// @return whether there was such a binding
+/// Undoes the default binding of mpirun. Open MPI binds each rank to one core if there are at most
+/// two ranks, and otherwise to a socket, so that threads and simulations of a rank would share too
+/// few cores. After this call this thread may run on all CPUs that taskset, numactl, SLURM or the
+/// control group gave the job. A binding that the user asked for (mpirun --bind-to, srun
+/// --cpu-bind) stays.
+/// @return whether a default binding was undone
 bool lift_binding_of_mpirun() noexcept;
 
 }  // namespace traffic::os

@@ -44,13 +44,14 @@ class Exit {
 
 /// A program to start.
 struct Program {
-  std::string program;                            ///< a path; PATH is not searched
-  std::vector<std::string> args = {};             ///< without the program's name
-  std::vector<std::pair<int, int>> fds = {};      ///< {the child's number, ours}; 0: /dev/null if
-                                                  ///< not given, 1 and 2: ours
-  std::vector<std::string> set_environment = {};  ///< "NAME=value", beside ours
-  /// The program can be started again: when memory runs out, the kernel kills it before this
-  /// process, and it writes no core file.
+  std::string program;                 ///< a path; PATH is not searched
+  std::vector<std::string> args = {};  ///< without the program's name
+  /// {descriptor in the child, descriptor of this process}. Without an entry the child's descriptor
+  /// 0 is /dev/null, and its 1 and 2 are those of this process.
+  std::vector<std::pair<int, int>> fds = {};
+  std::vector<std::string> set_environment = {};  ///< "NAME=value", added to the inherited ones
+  /// True for a program that can be started again. When memory runs out, the kernel kills it before
+  /// this process. It writes no core file.
   bool expendable = false;
 };
 

@@ -10,7 +10,8 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free &&
                   sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t),
               "a futex word is shared between processes");
 
-/// Sleeps while word == value, at most timeout_s. May return early; the caller looks again.
+/// Sleeps while word == value, at most timeout_s. It may return early, so the caller must check the
+/// word again.
 /// @return false if the time was up
 /// @throws std::system_error for a word that cannot be waited on
 bool sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t value,

@@ -7,9 +7,9 @@ namespace traffic::os {
 /// library and with jemalloc.
 void return_free_memory();
 
-/// Makes this thread allocate from fresh memory from now on. The order of its objects in memory is
-/// then the order in which it makes them, whatever the process did before. Has no effect with the
-/// allocator of the C library.
+/// Makes this thread allocate from fresh memory from now on. Its objects then lie in memory in the
+/// order in which it creates them, whatever the process did before. Some results of SUMO depend on
+/// this order. Has no effect with the allocator of the C library.
 void begin_anew();
 
 }  // namespace traffic::os
