@@ -38,7 +38,7 @@ using Type = Handle<H5Tclose>;
 using Properties = Handle<H5Pclose>;
 using Attribute = Handle<H5Aclose>;
 
-/// Keeps HDF5 from printing its errors while it lives (in this thread).
+/// While this object exists, HDF5 prints no errors in this thread.
 class QuietErrors {
  public:
   QuietErrors();

@@ -1,5 +1,5 @@
-/// A checkpoint file in memory. The program itself then writes and fsyncs the file and sees all
-/// errors. HDF5 never has to handle a full disk.
+/// A checkpoint file in memory. The program, not HDF5, writes and fsyncs the file afterwards. It
+/// therefore sees all errors, and HDF5 never has to handle a full disk.
 #pragma once
 
 #include <cstddef>

@@ -97,8 +97,8 @@ bool is_whole(const fs::path& path) {
 
 void link_or_copy(const fs::path& source, const fs::path& target) {
   if (!fs::exists(source)) {
-    throw CheckpointError("no checkpoint {} to become {}; save it first", source.string(),
-                          target.filename().string());
+    throw CheckpointError("there is no checkpoint {} that could become {}; save it first",
+                          source.string(), target.filename().string());
   }
   AtomicFile file(target);
   if (::link(source.c_str(), file.temp_path().c_str()) != 0) {
@@ -118,7 +118,7 @@ CheckpointManager::CheckpointManager(fs::path dir, std::int64_t keep_last, std::
       keep_last_(keep_last),
       result_(std::move(result)),
       part_folder_(std::make_unique<PartFolder>(dir_)) {
-  TRAFFIC_CHECK(keep_last_ >= 1, "keep_last is {}, at least 1 expected", keep_last_);
+  TRAFFIC_CHECK(keep_last_ >= 1, "keep_last is {}, expected at least 1", keep_last_);
   create_folder(dir_);
   remove_stale_temporaries(dir_);
 }
@@ -143,7 +143,7 @@ std::vector<std::int64_t> CheckpointManager::steps() const {
 }
 
 fs::path CheckpointManager::save_step(const FileImage& image, bool best) {
-  TRAFFIC_CHECK(image.step() >= 0, "a checkpoint of step {}", image.step());
+  TRAFFIC_CHECK(image.step() >= 0, "the checkpoint has step {}, expected at least 0", image.step());
   const fs::path path = step_path(image.step());
   if (best) {
     // best.h5 comes first. After a crash between the two files the run resumes from best.h5. In the
@@ -207,8 +207,8 @@ void CheckpointManager::prune() const {
   const std::vector<std::int64_t> all = steps();
   const auto keep = static_cast<std::size_t>(keep_last_);
   if (all.size() <= keep) return;
-  // The newest whole checkpoint stays, however old it is; usually it was saved just now. If none is
-  // whole, all stay.
+  // The newest undamaged checkpoint stays, however old it is; usually it was saved just now. If all
+  // are damaged, all stay.
   const auto newest_whole = std::find_if(
       all.begin(), all.end(), [this](std::int64_t step) { return is_whole(step_path(step)); });
   if (newest_whole == all.end()) return;
@@ -238,23 +238,24 @@ ResumePoint CheckpointManager::newest_valid() const {
     std::string list;
     for (const Rejected& rejected : point.rejected) list += "\n  " + rejected.reason;
     throw CheckpointError(
-        "none of the {} checkpoints in {} can be loaded; give a good one with --resume PATH, or "
-        "start from scratch with --resume never:{}",
+        "none of the {} checkpoints in {} can be loaded; name an undamaged one with --resume PATH, "
+        "or start from scratch with --resume never:{}",
         point.rejected.size(), dir_.string(), list);
   }
   return point;
 }
 
 SaveFailures::SaveFailures(std::int64_t limit) : limit_(limit) {
-  TRAFFIC_CHECK(limit >= 1, "max_save_failures is {}, at least 1 expected", limit);
+  TRAFFIC_CHECK(limit >= 1, "max_save_failures is {}, expected at least 1", limit);
 }
 
 void SaveFailures::failed(const std::string& reason) {
   ++total_;
   if (++in_a_row_ >= limit_) {
     throw ResourceError(
-        "{} checkpoints in a row could not be saved (checkpoint.max_save_failures), the last "
-        "because: {}",
+        "{} checkpoints in a row could not be saved (the limit of checkpoint.max_save_failures); "
+        "the "
+        "last error: {}",
         in_a_row_, reason);
   }
 }

@@ -28,7 +28,7 @@ void write_model_card(const std::filesystem::path& path, const ModelCard& card) 
                       card.weights_file);
   if (!card.facts.empty()) text += "## Facts\n\n" + facts_table(card.facts);
   if (!card.results.empty()) {
-    text += "## Results\n\n| figure | value |\n| --- | --- |\n";
+    text += "## Results\n\n| metric | value |\n| --- | --- |\n";
     for (const auto& [name, value] : card.results)
       text += fmt::format("| {} | {:.6g} |\n", name, value);
     text += "\n";

@@ -1,4 +1,4 @@
-/// Which names a part of a checkpoint may have.
+/// Which names the values of a checkpoint may have.
 #pragma once
 
 #include <string_view>
@@ -18,8 +18,8 @@ inline bool is_valid_part(std::string_view part) {
 inline void check_name(std::string_view name) {
   for (std::string_view rest = name;;) {
     const auto slash = rest.find('/');
-    TRAFFIC_CHECK(is_valid_part(rest.substr(0, slash)), "'{}' is no name for a checkpoint part",
-                  name);
+    TRAFFIC_CHECK(is_valid_part(rest.substr(0, slash)),
+                  "'{}' is not a valid name of a checkpoint value", name);
     if (slash == std::string_view::npos) return;
     rest.remove_prefix(slash + 1);
   }

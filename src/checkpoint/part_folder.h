@@ -46,6 +46,7 @@ class PartFolder {
   /// Parts that the checkpoints of the folder protect.
   struct Kept {
     std::set<std::string> names;
+    /// Parts that are not newer than this stay, too.
     std::filesystem::file_time_type until = std::filesystem::file_time_type::min();
     std::vector<Rejected> rejected;  ///< not reported before
   };

@@ -119,7 +119,8 @@ Bytes read_part(const Snapshot& snapshot, const std::string& name) {
   }
   if (filled < bytes.size() || part_name(bytes) != name) {
     throw CheckpointError(
-        "checkpoint {}: its part {} is damaged: the content of its {} bytes does not fit its name; "
+        "checkpoint {}: its part {} is damaged: its content ({} bytes) does not match the hash in "
+        "its name; "
         "use another checkpoint, or copy the part again",
         snapshot.source(), path.string(), size);
   }
@@ -148,9 +149,8 @@ std::vector<std::string> parts_of(const Snapshot& snapshot, const std::string& e
       std::ranges::find_if_not(all, [](const std::string& name) { return is_part_name(name); });
   if (foreign == all.end()) return all;
   throw CheckpointError(
-      "checkpoint {}: '{}' names '{}', expected: names like 0123456789abcdef-1024{}; not written "
-      "by "
-      "this program: use another checkpoint",
+      "checkpoint {}: '{}' names '{}', expected: names like 0123456789abcdef-1024{}; this program "
+      "did not write this file: use another checkpoint",
       snapshot.source(), entry, printable(*foreign), kExtension);
 }
 

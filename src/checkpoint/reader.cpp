@@ -57,7 +57,7 @@ Reader::Reader(int fd, std::filesystem::path path, std::uint64_t file_bytes)
 void Reader::refuse(const std::string& part, const std::string& found,
                     const std::string& expected) const {
   throw CheckpointError(
-      "checkpoint {}: '{}' is {}, expected: {}; not written by this program: use another "
+      "checkpoint {}: '{}' is {}, expected: {}; this program did not write this file: use another "
       "checkpoint",
       path_.string(), part, found, expected);
 }
@@ -71,11 +71,12 @@ void Reader::read_into(Snapshot& snapshot, std::string_view prefix) {
 }
 
 void Reader::visit_group(hid_t group, const std::string& prefix, int depth) {
-  if (depth > kMaxDepth) refuse(prefix, "a group too deep", fmt::format("{} levels", kMaxDepth));
+  if (depth > kMaxDepth)
+    refuse(prefix, "a group too deep", fmt::format("at most {} levels", kMaxDepth));
   std::vector<std::string> links = link_names(group);
   std::sort(links.begin(), links.end());
   const auto twice = std::adjacent_find(links.begin(), links.end());
-  if (twice != links.end()) refuse(prefix + *twice, "there twice", "once");
+  if (twice != links.end()) refuse(prefix + *twice, "the name of two values", "different names");
   for (const std::string& link : links) visit_link(group, link, prefix, depth);
 }
 
@@ -84,7 +85,7 @@ void Reader::visit_link(hid_t group, const std::string& link, const std::string&
   const std::string name = prefix + link;
   if (!is_valid_part(link)) refuse(name, "a bad name", "letters, digits and _.-+");
   if (++objects_ > kMaxObjects) {
-    refuse(name, "one part too many", fmt::format("{} parts", kMaxObjects));
+    refuse(name, "one value too many", fmt::format("at most {} values and groups", kMaxObjects));
   }
   H5L_info_t info{};
   h5::check(H5Lget_info(group, link.c_str(), &info, H5P_DEFAULT), "H5Lget_info");
@@ -125,7 +126,7 @@ void Reader::classify(Part& part, const h5::Type& type, const h5::Space& space) 
   const std::size_t element_bytes = H5Tget_size(type.id());
   part.bytes = element_bytes;
   for (const hsize_t size : extent) {
-    // Every product stays below the file's size, so neither this product nor a stride can overflow.
+    // Every product is at most the file's size, so neither this product nor a stride can overflow.
     if (size > file_bytes_ || (size > 0 && part.bytes > file_bytes_ / size)) {
       refuse(part.name, fmt::format("of shape [{}]", fmt::join(extent, ", ")),
              fmt::format("less than the {} bytes of the file", file_bytes_));
@@ -165,7 +166,8 @@ void Reader::check_storage(hid_t dataset, const Part& part) {
   }
   total_bytes_ += part.bytes;  // both at most the file's size, so this cannot overflow
   if (total_bytes_ > file_bytes_) {
-    refuse(part.name, fmt::format("the one that makes {} bytes of values", total_bytes_),
+    refuse(part.name,
+           fmt::format("the value with which the values have {} bytes in all", total_bytes_),
            fmt::format("no more than the {} bytes of the file", file_bytes_));
   }
 }

@@ -76,7 +76,8 @@ RunLock::RunLock(const std::filesystem::path& dir) {
   if (!file_.is_open()) throw io_error("open", path, errno);
   const Lock lock = take_lock(file_.get(), path);
   const std::optional<LockHolder> holder = read_holder(file_.get());
-  // With the lock taken nobody else holds it, even if the process in the file is a zombie.
+  // If this process got the lock, no other process holds it, even if the file names one that is a
+  // zombie now.
   if (lock == Lock::kHeldByAnother) refuse(dir, holder);
   if (lock == Lock::kUnknownHere && is_another_here(holder)) refuse(dir, holder);
   folder_ = os::Descriptor(::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -37,20 +37,21 @@ void Snapshot::put(const std::string& name, Value value) {
   check_name(name);
   for (auto slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
     TRAFFIC_CHECK(!values_.contains(name.substr(0, slash)),
-                  "checkpoint part '{}' would lie inside the value '{}'", name,
+                  "checkpoint value '{}' would lie inside the value '{}'", name,
                   name.substr(0, slash));
   }
   const auto inside = values_.lower_bound(name + "/");
   TRAFFIC_CHECK(inside == values_.end() || !inside->first.starts_with(name + "/"),
-                "checkpoint part '{}' is a group already: it holds '{}'", name, inside->first);
+                "checkpoint value '{}' has the name of a group, which contains '{}'", name,
+                inside->first);
   const bool added = values_.emplace(name, std::move(value)).second;
-  TRAFFIC_CHECK(added, "checkpoint part '{}' is put twice", name);
+  TRAFFIC_CHECK(added, "checkpoint value '{}' was added twice", name);
 }
 
 void Snapshot::put_tensor(const std::string& name, const at::Tensor& value) {
-  TRAFFIC_CHECK(value.defined(), "checkpoint part '{}' is an undefined tensor", name);
+  TRAFFIC_CHECK(value.defined(), "checkpoint value '{}' is an undefined tensor", name);
   TRAFFIC_CHECK(is_supported(value.scalar_type()) && value.dim() <= kMaxDims,
-                "checkpoint part '{}' is {}, which the format does not have", name,
+                "checkpoint value '{}' is {}, which the format cannot store", name,
                 describe(value));
   const at::Tensor stored = value.detach().to(at::kCPU).contiguous();
   // HDF5 calls a tensor without dimensions a scalar.
@@ -99,7 +100,7 @@ std::int64_t Snapshot::total_bytes() const {
 const Value& Snapshot::value(const std::string& name) const {
   const auto it = values_.find(name);
   if (it == values_.end()) {
-    throw CheckpointError("checkpoint {}: '{}' is missing ({} other parts found); {}", source_,
+    throw CheckpointError("checkpoint {}: '{}' is missing, {} other values exist; {}", source_,
                           name, values_.size(), kRemedy);
   }
   return it->second;

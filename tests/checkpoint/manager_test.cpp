@@ -211,7 +211,7 @@ TEST_F(ManagerTest, RemovesTemporaryFilesOfDeadProcessesOnly) {
   if (child == 0) {
     const AtomicFile unfinished(folder_ / "step-000000001.h5");
     write_bytes(unfinished.temp_path(), {'x'});
-    _exit(0);  // no destructors, as when killed
+    _exit(0);  // runs no destructors, like a killed process
   }
   waitpid(child, nullptr, 0);
   const AtomicFile in_progress(folder_ / "best.h5");

@@ -51,7 +51,7 @@ TEST(Snapshot, RefusesTypesOfTensorsThatTheFormatLacks) {
   EXPECT_THROW(snapshot.put_tensor("deep", at::zeros({1, 1, 1, 1, 1, 1, 1, 1, 1})), Error);
 }
 
-TEST(Snapshot, MissingPartIsNamedWithItsFile) {
+TEST(Snapshot, MissingValueIsNamedWithItsFile) {
   Snapshot snapshot;
   snapshot.set_source("/runs/x/step-000000001.h5");
   EXPECT_THAT(message_of([&] { (void)snapshot.integer("meta/step"); }),

@@ -62,7 +62,8 @@ class CheckpointManager {
   /// Removes the parts that no checkpoint names any more. No rank may write parts of the next
   /// checkpoint meanwhile. Damaged checkpoints, and files that are no checkpoints, do not protect
   /// the parts that they name.
-  /// @return those files, each only the first time; the caller logs them
+  /// @return the damaged checkpoints and the files that are no checkpoints, each only the first
+  ///   time; the caller logs them
   /// @throws ResourceError
   std::vector<Rejected> remove_unnamed_parts();
   /// Call it before resuming from `origin`. Moves the checkpoints of later steps, or all of them if
@@ -77,10 +78,10 @@ class CheckpointManager {
   /// Makes best.h5 the result of the training. @return the result's file
   std::filesystem::path mark_result();
 
-  /// Returns the newest checkpoint that is whole: a step's, the best or a result. The step decides
-  /// which one is newest, never the clock.
-  /// @throws CheckpointError if there are checkpoints but none is whole, so that a run never
-  /// silently starts from scratch
+  /// Returns the newest undamaged checkpoint: that of a step, the best one or a result. The step,
+  /// not the time of the file, decides which one is newest.
+  /// @throws CheckpointError if there are checkpoints but all are damaged, so that a run never
+  ///   silently starts from scratch
   [[nodiscard]] ResumePoint newest_valid() const;
 
   /// Steps that have a file of their own, newest first.

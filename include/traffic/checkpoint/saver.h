@@ -44,7 +44,7 @@ class Saver {
   /// Waits until no save is in flight.
   /// @throws ResourceError if it has given up
   void wait();
-  /// Waits, then saves the best checkpoint if that has failed before.
+  /// Waits, then saves the best checkpoint if saving it has failed before.
   /// @throws ResourceError if it cannot be saved now
   void wait_for_best();
   /// Whether too many saves have failed in a row. Does not wait.

@@ -18,10 +18,10 @@ namespace traffic::checkpoint {
 using Bytes = std::vector<std::byte>;
 using Value = std::variant<at::Tensor, std::int64_t, double, std::string, Bytes>;
 
-/// An ordered set of named values. The put functions check the name (parts of letters, digits and
-/// "_.-+", joined by '/'; none twice, none both a value and a group) and throw Error if it is bad.
-/// The get functions throw a CheckpointError with the file, the name, the value found and the value
-/// expected.
+/// An ordered set of named values. A name consists of parts of letters, digits and "_.-+", joined
+/// by '/'. No name may occur twice, and none may be both a value and a group; otherwise the put
+/// functions throw an Error. The get functions throw a CheckpointError with the file, the name, the
+/// value found and the value expected.
 class Snapshot {
  public:
   /// @param step position in training; orders the checkpoints of a run and becomes part of the file
