@@ -254,8 +254,7 @@ void SaveFailures::failed(const std::string& reason) {
   if (++in_a_row_ >= limit_) {
     throw ResourceError(
         "{} checkpoints in a row could not be saved (the limit of checkpoint.max_save_failures); "
-        "the "
-        "last error: {}",
+        "the last error: {}",
         in_a_row_, reason);
   }
 }

@@ -121,8 +121,8 @@ std::size_t AttributeReader::length(const h5::Attribute& attribute, const char* 
   const h5::Dataspace space(h5::check(H5Aget_space(attribute.get()), where(name)));
   const int rank = H5Sget_simple_extent_ndims(space.get());
   if (rank != (scalar ? 0 : 1) || H5Sget_simple_extent_type(space.get()) == H5S_NULL) {
-    throw DataError("{} should be a {}; {}", where(name), scalar ? "single value" : "list",
-                    kRemedy);
+    throw DataError("{} has the wrong shape, expected a {}; {}", where(name),
+                    scalar ? "single value" : "list", kRemedy);
   }
   if (scalar) return 1;
   hsize_t count = 0;

@@ -64,7 +64,7 @@ FeatureTable read_features(const AttributeReader& reader, const std::string& pat
       scales.size() != names.size()) {
     throw DataError(
         "{}: the attributes {}_feature_names, _units, _offset and _scale have {}, {}, "
-        "{} and {} entries and should have equally many; {}",
+        "{} and {} entries, expected equally many; {}",
         path, prefix, names.size(), units.size(), offsets.size(), scales.size(),
         AttributeReader::kRemedy);
   }

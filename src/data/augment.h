@@ -14,7 +14,7 @@ namespace traffic::data {
 
 class Augmenter {
  public:
-  /// Columns of the features that are changed, and their units in normalised values.
+  /// Columns of the features that are changed, and the constants of their normalisation.
   struct Targets {
     std::size_t position = 0;
     std::size_t speed = 0;

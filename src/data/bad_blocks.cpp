@@ -47,12 +47,12 @@ void BadBlocks::add(std::size_t block, const std::string& why) {
   const double share =
       static_cast<double>(bad_samples_) / static_cast<double>(index_.num_samples());
   if (share <= allowed_share_) return;
-  // The failure is not kept: a second call fails in the same way.
+  // Forgets the block again, so that a second call fails in the same way.
   found_.erase(block);
   bad_samples_ -= index_.blocks()[block].num_samples;
   throw DataError(
-      "{:.2g} of the samples of {} cannot be read, data.max_bad_file_share allows a share of {}; "
-      "the last: {}",
+      "a share of {:.2g} of the samples of {} cannot be read, but data.max_bad_file_share allows a "
+      "share of {}; the last error: {}",
       share, index_.name(), allowed_share_, why);
 }
 

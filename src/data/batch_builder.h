@@ -1,4 +1,4 @@
-/// Builds batches from samples.
+/// Builds batches of recorded traffic from samples; traffic_batches() returns it as a BatchSource.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class BatchBuilder final : public BatchSource<Batch> {
                             BlockCache& blocks) const override;
 
  private:
-  /// Columns of the node features that have a meaning here.
+  /// Columns of the node features from which targets and labels are computed.
   struct Columns {
     std::size_t speed, acceleration, lane, leader_gap, leader_relative_speed;
   };

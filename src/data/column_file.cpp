@@ -20,7 +20,7 @@ void check_free_space(const fs::path& folder) {
   const std::int64_t free = free_disk_bytes(folder);
   if (free < kReserveBytes) {
     throw ResourceError(
-        "{} has only {} left, at least {} are needed to go on writing; free some "
+        "the disk of {} has only {} left, but continuing to write needs at least {}; free some "
         "space there or choose another folder",
         folder.string(), human_bytes(free), human_bytes(kReserveBytes));
   }

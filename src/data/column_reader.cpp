@@ -65,7 +65,7 @@ ColumnReader::ColumnReader(hid_t file, const std::string& path, std::int64_t fil
 }
 
 std::string ColumnReader::where() const {
-  return fmt::format("{}: data set {}", path_, spec_.path());
+  return fmt::format("{}: column {}", path_, spec_.path());
 }
 
 void ColumnReader::check_type() {
@@ -144,7 +144,8 @@ void ColumnReader::check_shape(std::int64_t file_bytes) {
   std::array<hsize_t, 2> size{0, 1};
   h5::check(H5Sget_simple_extent_dims(space.get(), size.data(), nullptr), where());
   if (spec_.rank == 2 && size[1] != static_cast<hsize_t>(width_)) {
-    throw DataError("{} has {} columns, expected {}; {}", where(), size[1], width_, kRemedy);
+    throw DataError("{} has {} elements in each row, expected {}; {}", where(), size[1], width_,
+                    kRemedy);
   }
   const std::uint64_t most = static_cast<std::uint64_t>(file_bytes) * kMaxCompression / row_bytes_ +
                              static_cast<std::uint64_t>(chunk_rows_);
@@ -187,7 +188,8 @@ void ColumnReader::read_chunk(std::int64_t chunk, std::span<std::byte> out) cons
   hsize_t size = 0;
   if (H5Dget_chunk_storage_size(dataset_.get(), offset.data(), &size) < 0) h5::fail(here());
   if (size == 0 || size > out.size() + out.size() / 8 + 4096) {
-    throw DataError("{}: {} bytes are stored for {}; {}", here(), size, out.size(), kRemedy);
+    throw DataError("{}: {} bytes are stored for a chunk of {} bytes; {}", here(), size, out.size(),
+                    kRemedy);
   }
   stored.resize(size);
   std::uint32_t skipped = 0;
@@ -215,9 +217,11 @@ void ColumnReader::read_contiguous(std::int64_t first, std::span<std::byte> out)
 }
 
 void ColumnReader::read(std::int64_t first, std::int64_t count, std::span<std::byte> out) const {
-  TRAFFIC_CHECK(first >= 0 && count >= 0 && first + count <= rows_ &&
-                    out.size() == static_cast<std::size_t>(count) * row_bytes_,
-                "{}: rows {} + {} of {} into {} bytes", where(), first, count, rows_, out.size());
+  TRAFFIC_CHECK(
+      first >= 0 && count >= 0 && first + count <= rows_ &&
+          out.size() == static_cast<std::size_t>(count) * row_bytes_,
+      "{0}: cannot read {2} rows from row {1} on: the column has {3} rows, the buffer {4} bytes",
+      where(), first, count, rows_, out.size());
   if (descriptor_ >= 0) {
     read_contiguous(first, out);
     return;

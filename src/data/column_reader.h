@@ -1,5 +1,5 @@
-/// Reads one data set of an open file. Checks its schema before any read, and decodes its chunks
-/// with chunk_codec.
+/// Reads one column (an HDF5 data set) of an open file. Checks its schema before any read, and
+/// decodes its chunks with chunk_codec.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ inline constexpr std::string_view kRemedy = "copy the file or make it with data_
 class ColumnReader {
  public:
   /// @param width number of elements per row that the format demands
-  /// @throws DataError naming file, data set, found, expected and remedy
+  /// @throws DataError naming file, column, found, expected and remedy
   ColumnReader(hid_t file, const std::string& path, std::int64_t file_bytes,
                const ColumnLayout& spec, int width);
 
@@ -50,7 +50,7 @@ class ColumnReader {
     read(first, count, std::as_writable_bytes(out));
   }
 
-  /// "FILE: data set nodes/features", for messages
+  /// "FILE: column nodes/features", for messages
   [[nodiscard]] std::string where() const;
 
  private:

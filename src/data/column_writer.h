@@ -1,4 +1,5 @@
-/// Writes one data set of a new file: gathers rows into whole chunks, which an encoder packs.
+/// Writes one column (an HDF5 data set) of a new file: gathers rows into whole chunks, which an
+/// encoder packs.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace traffic::data {
 
 class ColumnWriter {
  public:
-  /// Creates the data set in its group, which must exist.
+  /// Creates the HDF5 data set in its group, which must exist.
   /// @param layout must outlive this
   /// @param index number of the column, which the encoder returns with its chunks
   ColumnWriter(hid_t file, const ColumnLayout& layout, std::size_t index, Element element,

@@ -31,8 +31,8 @@ void check_options(const WindowOptions& options) {
 }
 
 /// Describes the first difference between two feature tables; empty if there is none. It ignores
-/// the constants of a file: training normalises with the program's, as a controller in a simulation
-/// does.
+/// the offsets and scales of a file, because training normalises with those of the program, as a
+/// controller in a simulation does.
 std::string difference(const FeatureTable& found, const FeatureTable& expected) {
   if (found.size() != expected.size()) {
     return fmt::format("{} features, expected {}", found.size(), expected.size());
@@ -65,15 +65,15 @@ void check_compatible(const DatasetReader& file, const FileInfo& program, double
     const auto column = static_cast<std::size_t>(feature_index(info.node_features, name));
     if (!info.node_features[column].present) {
       throw DataError(
-          "{}: it does not have {}, without which nothing can be predicted; convert it "
-          "from a source that does",
+          "{}: it does not have {}, without which nothing can be predicted; convert it from a "
+          "source that has it",
           file.path(), name);
     }
   }
   if (!same_interval(info.frame_interval_s, interval_s)) {
     throw DataError(
-        "{}: its frames are {} s apart, those of the first file {} s; train on files "
-        "with one interval",
+        "{}: its frames are {} s apart, but those of the first file {} s; train on files with the "
+        "same interval",
         file.path(), info.frame_interval_s, interval_s);
   }
 }
@@ -218,7 +218,9 @@ double Dataset::region(std::int64_t sample) const {
 }
 
 SampleLocation Dataset::locate(std::int64_t sample) const {
-  TRAFFIC_CHECK(sample >= 0 && sample < num_samples(), "sample {} of {}", sample, num_samples());
+  TRAFFIC_CHECK(sample >= 0 && sample < num_samples(),
+                "sample {} does not exist: there are {} samples, counted from 0", sample,
+                num_samples());
   const auto after =
       std::upper_bound(anchor_first_sample_.begin(), anchor_first_sample_.end(), sample);
   const auto anchor = static_cast<std::size_t>(after - anchor_first_sample_.begin()) - 1;
@@ -255,8 +257,8 @@ OpenedFiles open_data_files(const config::Data& data) {
       static_cast<double>(opened.skipped.size()) / static_cast<double>(paths.size());
   if (share > data.max_bad_file_share || opened.files.empty()) {
     throw DataError(
-        "{} of {} files are unreadable, data.max_bad_file_share allows a share of {}; "
-        "the first: {}",
+        "{} of {} files are unreadable, but data.max_bad_file_share allows a share of {}; the "
+        "first error: {}",
         opened.skipped.size(), paths.size(), data.max_bad_file_share, opened.skipped.front());
   }
   return opened;

@@ -7,8 +7,8 @@
 namespace traffic::data {
 namespace {
 
-// Rows per chunk. Chunks of 30 to 260 KiB keep the surplus small that a block of frames
-// (BlockRange) decodes at its two ends.
+// Rows per chunk. Chunks have 30 to 450 KiB, so a block of frames (BlockRange) decodes few rows at
+// its two ends that it does not need.
 constexpr int kNodeChunk = 2048;
 constexpr int kSmallNodeChunk = 8192;
 constexpr int kEdgeChunk = 16384;

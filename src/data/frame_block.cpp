@@ -21,8 +21,8 @@ FrameBlock read_block(const DatasetReader& reader, const BlockRange& range) {
       if (is_new) continue;
       if (entry->second >= first) {
         throw DataError(
-            "{}: data set nodes/vehicle_id: frame {} has vehicle {} twice, expected "
-            "each once; make the file with data_prep again",
+            "{}: column nodes/vehicle_id: frame {} has vehicle {} twice, expected each vehicle "
+            "once; make the file with data_prep again",
             reader.path(), range.first_frame + frame, id);
       }
       block.prev[static_cast<std::size_t>(row)] = entry->second;

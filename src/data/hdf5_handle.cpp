@@ -9,7 +9,7 @@ static_assert(std::endian::native == std::endian::little,
               "chunks are decoded without a change of byte order");
 
 herr_t append_reason(unsigned depth, const H5E_error2_t* entry, void* out) {
-  // The outermost frames only repeat that something failed.
+  // The outer entries of the error stack only repeat that something failed.
   constexpr unsigned kReasons = 2;
   if (depth < kReasons && entry->desc != nullptr) {
     auto& text = *static_cast<std::string*>(out);
@@ -39,7 +39,7 @@ void enter() {
   if (!thread_safe) {
     throw ResourceError(
         "this HDF5 library was built without thread safety, but reader threads need it; link the "
-        "one of the distribution (libhdf5-dev) or build HDF5 with --enable-threadsafe");
+        "library of the distribution (libhdf5-dev) or build HDF5 with --enable-threadsafe");
   }
   thread_local const bool quiet = [] { return H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0; }();
   static_cast<void>(quiet);

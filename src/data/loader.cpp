@@ -40,8 +40,8 @@ void check_cache(const SampleIndex& index, const config::Data& data) {
   if (needed > kept_bytes(data)) {
     constexpr std::int64_t kKeptOfAMiB = 1024 * 1024 / 4 * 3;
     throw ConfigError(
-        "data.cache_mb is {}, but shuffling over data.shuffle_chunks = {} blocks of "
-        "this data set needs {}; raise the one or lower the other",
+        "data.cache_mb is {}, but shuffling over data.shuffle_chunks = {} blocks of this data set "
+        "needs {}; raise data.cache_mb or lower data.shuffle_chunks",
         data.cache_mb, data.shuffle_chunks, needed / kKeptOfAMiB + 1);
   }
 }
@@ -118,12 +118,12 @@ AnyLoader::Impl::Impl(std::shared_ptr<const AnyBatchSource> batch_source,
       ahead(loader_options.data.num_workers * loader_options.data.prefetch_factor) {
   const auto& data = options.data;
   if (options.rank < 0 || options.rank >= options.world_size) {
-    throw ConfigError("rank {} of {}", options.rank, options.world_size);
+    throw ConfigError("rank {} does not exist: there are {} ranks, counted from 0", options.rank,
+                      options.world_size);
   }
   if (data.num_workers < 0 || (data.num_workers > 0 && data.prefetch_factor < 1)) {
     throw ConfigError(
-        "data.num_workers is {} and data.prefetch_factor {}; expected at least 0 and "
-        "1",
+        "data.num_workers is {} and data.prefetch_factor {}; expected at least 0 and at least 1",
         data.num_workers, data.prefetch_factor);
   }
   check_cache(source->index(), data);
@@ -251,7 +251,7 @@ void AnyLoader::set_rank_weights(std::span<const double> weights) {
 void AnyLoader::restore(const SamplerState& state) { impl_->begin(impl_->sampler.resume(state)); }
 
 std::any AnyLoader::next_any() {
-  TRAFFIC_CHECK(impl_->share != nullptr, "start_epoch comes before next");
+  TRAFFIC_CHECK(impl_->share != nullptr, "next() was called before start_epoch() or restore()");
   if (steps_left() == 0) return {};
   const Stopwatch watch;
   auto outcome = impl_->wait_for_next();

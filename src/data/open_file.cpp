@@ -36,8 +36,8 @@ void check_readable(const std::string& path) {
   }
   const std::uint64_t size = fs::file_size(path, error);
   if (!error && size == 0) {
-    throw DataError("{} is empty (0 bytes); the copy or the recording did not end, make it again",
-                    path);
+    throw DataError(
+        "{} is empty (0 bytes); the copy or the recording was interrupted; make it again", path);
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) {

@@ -24,7 +24,7 @@ void check_finite(const ColumnReader& column, std::span<const float> values, std
   const auto bad =
       std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
   const auto index = static_cast<std::size_t>(bad - values.begin());
-  throw DataError("{}: row {} has {} in column {}, expected finite numbers; {}", column.where(),
+  throw DataError("{}: row {} has {} at index {}, expected finite numbers; {}", column.where(),
                   first_row + static_cast<std::int64_t>(index / width), *bad, index % width,
                   kRemedy);
 }
@@ -73,14 +73,15 @@ void DatasetReader::Impl::read_edges(std::int64_t first_frame, PackedFrames& out
     }
     const std::int64_t expected = edge_ptr[first + at + 1] - first_edge;
     if (end != expected) {
-      throw DataError("{}: the in-degrees of frame {} lead to edge {}, frames/edge_ptr to {}; {}",
-                      column(Column::kNodeInDegree).where(), first_frame + f, end + first_edge,
-                      expected + first_edge, kRemedy);
+      throw DataError(
+          "{}: the in-degrees of frame {} end at edge {}, but its end in frames/edge_ptr is {}; {}",
+          column(Column::kNodeInDegree).where(), first_frame + f, end + first_edge,
+          expected + first_edge, kRemedy);
     }
     for (std::int64_t e = edge_ptr[first + at] - first_edge; e < expected; ++e) {
       const std::int32_t src = out.edge_src[static_cast<std::size_t>(e)];
       if (src < 0 || src >= frame_nodes) {
-        throw DataError("{}: edge {} of frame {} starts at node {}, but the frame has {}; {}",
+        throw DataError("{}: edge {} of frame {} starts at node {}, but the frame has {} nodes; {}",
                         column(Column::kEdgeSrc).where(), e + first_edge, first_frame + f, src,
                         frame_nodes, kRemedy);
       }
@@ -90,7 +91,8 @@ void DatasetReader::Impl::read_edges(std::int64_t first_frame, PackedFrames& out
 
 PackedFrames DatasetReader::read_frames(std::int64_t first_frame, std::int64_t count) const {
   TRAFFIC_CHECK(first_frame >= 0 && count >= 0 && first_frame + count <= num_frames(),
-                "frames {} + {} of {}", first_frame, count, num_frames());
+                "cannot read {1} frames from frame {0} on: the file has {2} frames", first_frame,
+                count, num_frames());
   const auto first = static_cast<std::size_t>(first_frame);
   const auto end = static_cast<std::size_t>(first_frame + count);
   const std::int64_t first_node = impl_->node_ptr[first];
@@ -122,7 +124,8 @@ PackedFrames DatasetReader::read_frames(std::int64_t first_frame, std::int64_t c
   check_finite(xy, out.xy_m, first_node, 2);
   impl_->read_features(Column::kNodeFeatures, first_node, nodes, out.node_features);
   if (impl_->info.float16) {
-    // float16 resolves 1 m at 1 to 2 km; a column of its own has the exact position.
+    // At 1 to 2 km float16 has a resolution of only 1 m, so the position comes from a column of its
+    // own.
     for (std::size_t i = 0; i < n; ++i) {
       out.node_features[i * impl_->num_features + impl_->position_column] = out.position_m[i];
     }

@@ -9,8 +9,7 @@ namespace traffic::data {
 namespace {
 
 constexpr double kStretchM = 20;
-/// Where frames are far apart, only displacements are impossible that are below this share of what
-/// the speeds give: the times are milliseconds then.
+/// If frames are far apart, only a ratio below this is impossible: the times are then milliseconds.
 constexpr double kSmallestRatioOfLongSteps = 0.01;
 constexpr std::int64_t kFewStretches = 4;
 /// The histogram's bins: ratios from 2^kLowest to 2^kHighest.

@@ -140,15 +140,17 @@ void DatasetReader::Impl::read_episodes() {
           path, i, split[i], kRemedy);
     }
     if (controller[i] >= info.controller_names.size() || !std::isfinite(demand[i])) {
-      throw DataError("{}: episode {} has controller {} of {} and demand scale {}; {}", path, i,
-                      controller[i], info.controller_names.size(), demand[i], kRemedy);
+      throw DataError(
+          "{}: episode {} has controller {} (expected: less than {}) and demand scale {} "
+          "(expected: a finite number); {}",
+          path, i, controller[i], info.controller_names.size(), demand[i], kRemedy);
     }
     episodes.push_back(
         {seed[i], first[i], frames[i], static_cast<Split>(split[i]), demand[i], controller[i]});
     next += frames[i];
   }
   if (next != all_frames) {
-    throw DataError("{}: the episodes have {} frames in all, but there are {}; {}", path, next,
+    throw DataError("{}: the episodes have {} frames in all, but the file has {}; {}", path, next,
                     all_frames, kRemedy);
   }
 }

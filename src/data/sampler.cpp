@@ -21,7 +21,8 @@ std::int64_t sum(std::span<const std::int64_t> values) {
 }  // namespace
 
 std::vector<Draw> EpochShare::draws(std::int64_t step) const {
-  TRAFFIC_CHECK(step >= 0 && step < steps_, "step {} of {}", step, steps_);
+  TRAFFIC_CHECK(step >= 0 && step < steps_,
+                "step {} does not exist: the epoch has {} steps, counted from 0", step, steps_);
   const auto size = static_cast<std::int64_t>(samples_.size());
   const std::int64_t begin = std::min(size, step * batch_size_);
   const std::int64_t end = std::min(size, begin + batch_size_);
@@ -90,8 +91,8 @@ void Sampler::sort_by_region() {
 void Sampler::set_batch_sizes(std::vector<std::int64_t> sizes) {
   TRAFFIC_CHECK(
       sizes.size() == options_.batch_sizes.size() && sum(sizes) == sum(options_.batch_sizes),
-      "{} ranks with {} samples a step, before {} with {}", sizes.size(), sum(sizes),
-      options_.batch_sizes.size(), sum(options_.batch_sizes));
+      "the new batch sizes are for {} ranks with {} samples per step, expected {} ranks with {}",
+      sizes.size(), sum(sizes), options_.batch_sizes.size(), sum(options_.batch_sizes));
   options_.batch_sizes = std::move(sizes);
 }
 
@@ -136,7 +137,9 @@ SamplerState Sampler::resume(const SamplerState& saved) const {
 EpochShare Sampler::share(const SamplerState& state, std::int64_t rank) const {
   const auto r = static_cast<std::size_t>(rank);
   const auto& batch_sizes = state.stages.back().batch_sizes;
-  TRAFFIC_CHECK(r < batch_sizes.size(), "rank {} of {}", rank, batch_sizes.size());
+  TRAFFIC_CHECK(r < batch_sizes.size(),
+                "rank {} does not exist: there are {} ranks, counted from 0", rank,
+                batch_sizes.size());
   if (state.stages.size() == 1) {
     const Deal cut = deal(index_->num_samples(), batch_sizes);
     auto samples = first_order(state.epoch, cut.bounds[r], cut.bounds[r + 1]);

@@ -170,8 +170,8 @@ void SceneReader::Impl::check_rows(SceneField first, SceneField last) const {
 
 const std::string& SceneReader::Impl::string(SceneField field, std::int32_t index) const {
   if (index < 0 || static_cast<std::size_t>(index) >= strings.size()) {
-    throw DataError("{} refers to string {} of {}; {}", column(field).where(), index,
-                    strings.size(), kRemedy);
+    throw DataError("{} refers to string {}, but the file has {} strings; {}",
+                    column(field).where(), index, strings.size(), kRemedy);
   }
   return strings[static_cast<std::size_t>(index)];
 }

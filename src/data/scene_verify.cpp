@@ -20,10 +20,10 @@ using driving::SceneNode;
 constexpr double kClearMotion_m = 2.0;
 /// Headings and motions of vehicles that slide or turn sharply differ less than this.
 constexpr double kMaxSlip_rad = 1.0;
-/// Distance between a vehicle and the edge of the lane that it is on, in a change of lanes.
+/// Largest distance of a vehicle from its lane, which it has while it changes lanes.
 constexpr double kMaxBesideLane_m = 4.0;
-/// Share of the vehicles whose headings or lanes may disagree with their positions: reversing,
-/// collisions, lanes that are drawn elsewhere than they are.
+/// Share of the vehicles whose headings or lanes may disagree with their positions, because they
+/// reverse or collide, or because a lane is drawn in a wrong place.
 constexpr double kMaxOddShare = 0.05;
 /// Addition to the distance that a vehicle can cover between two frames: its centre swings when it
 /// turns, and simulators end collisions with a jump.

@@ -46,9 +46,9 @@ void check_checksums(const DatasetReader& file, Problems& problems) {
   }
 }
 
-/// Checks the frames of a file one after the other: vehicles that are there twice, and movements
-/// that no vehicle can make. Impossible numbers often come by the thousand, so there is one problem
-/// for each kind, with its first place and its number.
+/// Checks the frames of a file one after the other: vehicles that a frame has twice, and movements
+/// that no vehicle can make. Impossible numbers often come by the thousand, so there is one message
+/// for each kind, with the first place and the number of places.
 class MovementCheck {
  public:
   explicit MovementCheck(const DatasetReader& file)
@@ -72,7 +72,7 @@ class MovementCheck {
       const std::uint32_t id = frames.vehicle_id[row];
       const auto [entry, is_new] = now_.try_emplace(id);
       if (!is_new) {
-        note(twice_, [&] { return fmt::format("vehicle {} is there twice", id); });
+        note(twice_, [&] { return fmt::format("vehicle {} occurs twice in the frame", id); });
         continue;
       }
       const float* features = frames.node_features.data() + row * width_;
@@ -237,7 +237,7 @@ void check_global_features(const DatasetReader& file, Problems& problems) {
                   std::as_writable_bytes(std::span(values)));
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (std::isfinite(values[i])) continue;
-      problems.add(fmt::format("{}: data set frames/global_features: frame {} has {} in column {}",
+      problems.add(fmt::format("{}: column frames/global_features: frame {} has {} at index {}",
                                file.path(),
                                first + static_cast<std::int64_t>(i / kNumGlobalFeatures), values[i],
                                i % kNumGlobalFeatures));

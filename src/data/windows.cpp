@@ -42,7 +42,8 @@ std::vector<std::int32_t> crop_nodes(std::span<const float> xy_m, std::int64_t m
   auto cells =
       static_cast<std::size_t>(num_crops(static_cast<std::int64_t>(nodes.size()), max_vehicles));
   auto cell = static_cast<std::size_t>(index);
-  TRAFFIC_CHECK(cell < cells, "crop {} of {}", index, cells);
+  TRAFFIC_CHECK(cell < cells, "crop {} does not exist: the frame has {} crops, counted from 0",
+                index, cells);
   std::span<std::int32_t> region(nodes);
   // Only the half that holds the wanted cell is divided further.
   while (cells > 1) {

@@ -181,8 +181,8 @@ DatasetWriter::~DatasetWriter() = default;
 void DatasetWriter::begin_episode(const EpisodeLabel& label) {
   TRAFFIC_CHECK(!impl_->episode_open, "the episode with seed {} is still open", impl_->label.seed);
   if (label.controller >= impl_->info.controller_names.size()) {
-    throw DataError("controller {} is not among the {} of the file", label.controller,
-                    impl_->info.controller_names.size());
+    throw DataError("controller {} does not exist: the file names {} controllers, counted from 0",
+                    label.controller, impl_->info.controller_names.size());
   }
   impl_->label = label;
   impl_->first_frame = impl_->num_frames;
@@ -190,17 +190,17 @@ void DatasetWriter::begin_episode(const EpisodeLabel& label) {
 }
 
 void DatasetWriter::set_seed(std::uint64_t seed) {
-  TRAFFIC_CHECK(impl_->episode_open, "a seed needs an open episode");
+  TRAFFIC_CHECK(impl_->episode_open, "set_seed() was called without an open episode");
   impl_->label.seed = seed;
 }
 
 void DatasetWriter::append(const scene::GraphFrame& frame) {
-  TRAFFIC_CHECK(impl_->episode_open, "a frame needs an open episode");
+  TRAFFIC_CHECK(impl_->episode_open, "append() was called without an open episode");
   impl_->append(frame);
 }
 
 void DatasetWriter::end_episode() {
-  TRAFFIC_CHECK(impl_->episode_open, "there is no open episode");
+  TRAFFIC_CHECK(impl_->episode_open, "end_episode() was called without an open episode");
   const std::int64_t frames = impl_->num_frames - impl_->first_frame;
   if (frames == 0) throw DataError("the episode with seed {} has no frame", impl_->label.seed);
   impl_->append_value(Column::kEpisodeSeed, impl_->label.seed);

@@ -104,7 +104,7 @@ TEST_F(TrainingData, AFlippedBitIsNamedToTheChunk) {
   file.close();
   const Outcome outcome = run_program(command(2, "run"), 60);
   EXPECT_EQ(outcome.exit_code, 3) << outcome.output;
-  EXPECT_THAT(outcome.output, AllOf(HasSubstr("row.h5: data set"), HasSubstr("chunk"),
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("row.h5: column"), HasSubstr("chunk"),
                                     HasSubstr("checksum (fletcher32) does not match")));
 }
 

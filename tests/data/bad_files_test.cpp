@@ -52,7 +52,7 @@ class BadFiles : public testing::Test {
     how(file.get());
   }
 
-  /// Replaces a data set by another, which is chunked and has the filters that `filter` adds.
+  /// Replaces a column by another, which is chunked and has the filters that `filter` adds.
   void replace(
       const std::string& name, hid_t type, const std::vector<hsize_t>& size, const void* values,
       const std::function<void(hid_t properties)>& filter = [](hid_t) {}) {
@@ -74,7 +74,7 @@ class BadFiles : public testing::Test {
     });
   }
 
-  /// Overwrites one element of a data set in place.
+  /// Overwrites one element of a column in place.
   template <typename T>
   void set_element(const std::string& name, hid_t type, std::vector<hsize_t> at, T value) {
     change([&](hid_t file) {
@@ -163,7 +163,7 @@ TEST_F(BadFiles, AFlippedBitInAChunkIsAChecksumError) {
   // chunks.
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x10);
   test::write_bytes(path_, bytes);
-  EXPECT_THAT(open_and_read(path_), AllOf(HasSubstr("bad.h5: data set"), HasSubstr("chunk"),
+  EXPECT_THAT(open_and_read(path_), AllOf(HasSubstr("bad.h5: column"), HasSubstr("chunk"),
                                           HasSubstr("checksum (fletcher32) does not match")));
 }
 
@@ -185,7 +185,7 @@ TEST_F(BadFiles, AttributesAreCheckedForPresenceAndType) {
   EXPECT_THAT(open_and_read(path_), HasSubstr("expected positive numbers"));
 }
 
-TEST_F(BadFiles, AMissingDataSetIsNamed) {
+TEST_F(BadFiles, AMissingColumnIsNamed) {
   change([](hid_t file) { H5Ldelete(file, "nodes/xy_m", H5P_DEFAULT); });
   EXPECT_THAT(open_and_read(path_), HasSubstr("nodes/xy_m is missing"));
   change([](hid_t file) { H5Ldelete(file, "nodes", H5P_DEFAULT); });
@@ -227,7 +227,7 @@ TEST_F(BadFiles, AbsurdSizesAreRefusedBeforeMemoryIsTaken) {
   const std::int64_t before = peak_rss_bytes();
   replace("frames/time_s", H5T_IEEE_F64LE, {hsize_t{1} << 40}, nullptr);
   EXPECT_THAT(open_and_read(path_), HasSubstr("claims 1099511627776 rows"));
-  // The limit allows some pages of bookkeeping; the claimed rows would take 8 TiB.
+  // The claimed rows would take 8 TiB. The limit leaves room for the buffers of the library.
   EXPECT_LT(peak_rss_bytes() - before, 64 << 20);
 }
 
@@ -281,7 +281,7 @@ TEST_F(BadFiles, NanIsFoundWithItsPlace) {
   try {
     static_cast<void>(DatasetReader(path_).read_frames(0, 60));
   } catch (const DataError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("nodes/features: row 5 has nan in column 3"));
+    EXPECT_THAT(error.what(), HasSubstr("nodes/features: row 5 has nan at index 3"));
   }
 }
 

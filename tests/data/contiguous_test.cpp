@@ -1,4 +1,4 @@
-/// Data sets without chunks and filters, as other programs or h5repack write them.
+/// Columns without chunks and filters, as other programs or h5repack write them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <hdf5.h>
@@ -18,7 +18,7 @@ using test::TempDir;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Stores a data set of the file contiguously.
+/// Stores a column of the file contiguously.
 void make_contiguous(hid_t file, const std::string& name) {
   const h5::Dataset old(h5::check(H5Dopen2(file, name.c_str(), H5P_DEFAULT), name));
   const h5::Datatype type(h5::check(H5Dget_type(old.get()), name));
@@ -64,7 +64,7 @@ TEST_F(Contiguous, ContainsTheSameValuesAsChunks) {
     EXPECT_EQ(chunked.read_times(first, count), plain.read_times(first, count));
   }
   EXPECT_FALSE(plain.storage(Column::kNodeFeatures).deflate);
-  // The file has no checksums of chunks, but the hash of its content.
+  // The file has no checksums of chunks, only the hash of its content.
   EXPECT_THAT(find_problems(plain), IsEmpty());
 }
 

@@ -75,7 +75,7 @@ class Images final : public SampleIndex, public BatchSource<ImageBatch> {
       const auto row =
           static_cast<std::size_t>(draw.sample - blocks_[static_cast<std::size_t>(b)].first_sample);
       for (std::size_t p = 0; p < kPixels; ++p) {
-        const auto shade = static_cast<unsigned char>(epoch);  // an augmentation of its own
+        const auto shade = static_cast<unsigned char>(epoch);  // in place of an augmentation
         batch.pixels.push_back(
             static_cast<unsigned char>(block->pixels[row * kPixels + p] + shade));
       }

@@ -1,4 +1,4 @@
-/// Measures the memory of the loader while it reads far more than that.
+/// Measures the memory of the loader while it reads far more data than its limit.
 #include <gtest/gtest.h>
 
 #include <algorithm>

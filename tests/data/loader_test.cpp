@@ -230,7 +230,7 @@ TEST_F(LoaderTest, LaterDamageIsAnErrorOfNext) {
   for (std::size_t at = bytes.size() / 8; at < bytes.size() * 7 / 8; at += 4096) bytes[at] ^= 1;
   test::write_bytes(dir_ / "a.h5", bytes);
   EXPECT_THAT([&] { epoch(*loader, 0); },
-              testing::ThrowsMessage<DataError>(testing::HasSubstr("a.h5: data set")));
+              testing::ThrowsMessage<DataError>(testing::HasSubstr("a.h5: column")));
 }
 
 TEST_F(LoaderTest, DamageUpToTheAllowedShareIsReplacedByOtherSamples) {
@@ -253,7 +253,7 @@ TEST_F(LoaderTest, DamageUpToTheAllowedShareIsReplacedByOtherSamples) {
   EXPECT_GT(loader->num_bad_blocks(), 0);
   const auto messages = loader->take_damage();
   ASSERT_EQ(messages.size(), static_cast<std::size_t>(loader->num_bad_blocks()));
-  EXPECT_THAT(messages.front(), testing::HasSubstr("a.h5: data set"));
+  EXPECT_THAT(messages.front(), testing::HasSubstr("a.h5: column"));
   EXPECT_TRUE(loader->take_damage().empty());
   ASSERT_EQ(batches.size(), clean.size()) << "damage must not change the number of steps";
   int replaced = 0;

@@ -158,7 +158,8 @@ TEST_F(SamplerTest, RanksHaveEquallyManyStepsAlsoWithUnequalShares) {
 }
 
 TEST_F(SamplerTest, ARankWithoutSamplesRepeatsOneWithWeightZero) {
-  // 3 ranks of 1: the last step has one or two samples for three ranks, unless it fits exactly.
+  // Each of the 3 ranks draws 1 sample per step. The last step has only one or two samples for the
+  // three ranks.
   const auto sampler = make({1, 1, 1}, false);
   const std::int64_t left = dataset_->num_samples() % 3;
   if (left == 0) GTEST_FAIL() << "the test needs a number of samples that 3 does not divide";
@@ -215,7 +216,7 @@ TEST_F(SamplerTest, BlocksAreNeededInASlidingWindowOnly) {
   }
   int most = 0;
   for (const auto& [step, count] : in_use) most = std::max(most, count);
-  EXPECT_LE(most, 3 + 1);  // shuffle_chunks and the one that enters
+  EXPECT_LE(most, 3 + 1);  // shuffle_chunks blocks, and one that enters the window
   EXPECT_GE(most, 2);      // samples are mixed over blocks
 }
 

@@ -117,7 +117,7 @@ class SceneFiles : public testing::Test {
     return "no error";
   }
 
-  /// Overwrites one element of a data set in place.
+  /// Overwrites one element of a column in place.
   template <typename T>
   void set_element(const std::string& name, hid_t type, std::vector<hsize_t> at, T value) {
     h5::enter();

@@ -66,7 +66,7 @@ TEST_F(StatisticsTest, MomentsEqualThoseOfThePlainFormula) {
   const Moments& found =
       statistics.node_moments()[static_cast<std::size_t>(scene::node_feature_index(kSpeedFeature))];
   EXPECT_EQ(found.count(), static_cast<std::int64_t>(speeds.size()));
-  EXPECT_NEAR(found.mean(), mean, 1e-9 * std::abs(mean));  // sums of doubles in another order
+  EXPECT_NEAR(found.mean(), mean, 1e-9 * std::abs(mean));  // the order of summation differs
   EXPECT_NEAR(found.standard_deviation(),
               std::sqrt(squares / static_cast<double>(speeds.size() - 1)), 1e-9 * mean);
   EXPECT_EQ(found.max(), *std::max_element(speeds.begin(), speeds.end()));
@@ -124,7 +124,8 @@ TEST_F(StatisticsTest, ConstantSpeedErrorsEqualThePlainComputation) {
       });
     }
     EXPECT_EQ(error.count, count);
-    // The tolerance covers differences of float32 positions in another order.
+    // The tolerance covers the rounding of float32 positions, which are subtracted in another
+    // order.
     EXPECT_NEAR(error.rmse_m(), std::sqrt(squares / static_cast<double>(count)), 1e-3);
   }
 }

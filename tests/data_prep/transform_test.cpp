@@ -262,7 +262,7 @@ TEST_F(Transform, VerifyNamesTheChunkOfEveryDamagedFile) {
   }
   const auto outcome = prep("verify " + both());
   EXPECT_EQ(outcome.exit_code, 3);
-  for (const char* name : {"a.h5: data set ", "b.h5: data set "}) {
+  for (const char* name : {"a.h5: column ", "b.h5: column "}) {
     EXPECT_THAT(outcome.output, HasSubstr(name));
   }
   EXPECT_THAT(outcome.output, HasSubstr("(chunk "));

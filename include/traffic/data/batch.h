@@ -7,11 +7,12 @@
 
 namespace traffic::data {
 
-/// B samples with S vehicles in all, T history frames, H horizon frames, F node features. A vehicle
-/// s belongs to the crop of a sample at its anchor frame; sample b has the vehicles sample_ptr[b]
-/// to sample_ptr[b + 1] - 1. Row r = t * S + s of the graph is vehicle s in history frame t; frame
-/// T - 1 is the anchor. Inputs are normalised, (value - offset) / scale; targets of losses are in
-/// physical units. The tensors are on the CPU, page-locked if BatchOptions say so.
+/// B samples, S vehicles of all samples together, T history frames, H horizon frames, F node
+/// features (windows.h defines samples, anchors and crops). Each vehicle belongs to the crop of one
+/// sample; sample b has the vehicles sample_ptr[b] to sample_ptr[b + 1] - 1. Row r = t * S + s of
+/// the graph is vehicle s in history frame t; frame T - 1 is the anchor. Inputs are normalised,
+/// (value - offset) / scale; targets of losses are in physical units. The tensors are on the CPU,
+/// page-locked if BatchOptions say so.
 struct Batch {
   at::Tensor node_features;  ///< [T, S, F] float32, zeros where the vehicle is not present
   at::Tensor present;        ///< [T, S] bool: on the road in that frame; true at the anchor
@@ -33,7 +34,7 @@ struct Batch {
                            ///< limit in any horizon frame
   at::Tensor conflict_mask;  ///< [S] bool: on the road in any horizon frame
 
-  at::Tensor sample_id;      ///< [B] int64: numbers of the data set
+  at::Tensor sample_id;      ///< [B] int64: numbers of the samples in the data set
   at::Tensor sample_weight;  ///< [B] float32: 1, or 0 for a repeated sample that fills a batch
                              ///< which would be empty
 

@@ -1,5 +1,5 @@
-/// The interface of a kind of data to the loader, which asks it for batches in the sampler's order
-/// and from several threads.
+/// The interface between the loader and one kind of data. The loader asks for batches in the
+/// sampler's order, from several threads.
 #pragma once
 
 #include <any>
@@ -35,7 +35,7 @@ class AnyBatchSource {
   [[nodiscard]] virtual std::int64_t bytes_of_any(const std::any& batch) const = 0;
 };
 
-/// A source with the type of its batches, which has a function num_bytes().
+/// A source whose batches have the type B. B must have a function num_bytes().
 template <typename B>
 class BatchSource : public AnyBatchSource {
  public:

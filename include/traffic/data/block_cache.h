@@ -12,7 +12,8 @@
 
 namespace traffic::data {
 
-/// Thread-safe. Evicts the least recently used block first; a block in use lives on with its users.
+/// Thread-safe. Evicts the least recently used block first; an evicted block stays in memory until
+/// its users release it.
 class BlockCache {
  public:
   /// @param source must outlive this
@@ -28,8 +29,8 @@ class BlockCache {
     return std::static_pointer_cast<const T>(get(block));
   }
 
-  /// Takes memory for other purposes out of the limit; a negative number returns it. The block that
-  /// was used last stays in any case.
+  /// Lowers the limit by memory that is used for other purposes; a negative number raises it again.
+  /// The block that was used last stays in any case.
   void reserve(std::int64_t bytes);
   /// Forgets all blocks.
   void clear();

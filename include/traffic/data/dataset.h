@@ -34,9 +34,9 @@ struct BlockRange {
 /// Immutable after construction and thread-safe.
 class Dataset final : public SampleIndex {
  public:
-  /// @throws DataError if there is no file; if the files have different frame intervals, or other
-  /// features than this program computes (a controller sees those); if one has no positions or
-  /// speeds
+  /// @throws DataError if there is no file; if the files have different frame intervals, or
+  ///   features that differ from those of this program, which a controller sees; if a file has no
+  ///   positions or speeds
   /// @throws ConfigError if the options are out of range
   Dataset(std::vector<std::shared_ptr<const DatasetReader>> files, Split split,
           const WindowOptions& options);
@@ -44,8 +44,8 @@ class Dataset final : public SampleIndex {
   /// @param sample 0 .. num_samples() - 1, in the order of file, episode, anchor, crop
   [[nodiscard]] SampleLocation locate(std::int64_t sample) const;
   [[nodiscard]] std::span<const SampleBlock> blocks() const override { return blocks_; }
-  /// The place of a sample's crop among the crops of its frame: neighbours are halves of one
-  /// region.
+  /// The position of a sample's crop among the crops of its frame. Neighbouring crops are halves of
+  /// one region of the road.
   [[nodiscard]] double region(std::int64_t sample) const override;
   [[nodiscard]] const BlockRange& range(std::int32_t block) const {
     return ranges_[static_cast<std::size_t>(block)];

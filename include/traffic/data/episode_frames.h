@@ -10,7 +10,8 @@
 
 namespace traffic::data {
 
-/// Decodes some frames at a time and calls `visit` with each in order; it may change its frame.
+/// Decodes some frames at a time and passes them to `visit` one by one, in order. `visit` may
+/// change the frame.
 /// @throws DataError as DatasetReader::read_frames
 void for_each_frame(const DatasetReader& file, const Episode& episode,
                     const std::function<void(scene::GraphFrame&)>& visit);

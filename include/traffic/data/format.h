@@ -1,8 +1,10 @@
 /// The data set file, version 1: packed traffic graphs of whole episodes in one HDF5 file.
 /// docs/reference/data-format.md describes it for readers in other languages.
 ///
-/// Root attributes describe the file (FileInfo). Every data set is chunked along its rows,
-/// with optional shuffle + deflate and always fletcher32, little-endian:
+/// Root attributes describe the file (FileInfo). A column is an HDF5 data set. This program writes
+/// columns in chunks of rows, little-endian, with optional shuffle + deflate and always fletcher32.
+/// P episodes, T frames, N nodes and E edges of all frames together, F node features, G global
+/// features:
 ///
 ///   episodes/seed         u64 [P]      frames/time_s           f64 [T]
 ///   episodes/first_frame  i64 [P]      frames/node_ptr         i64 [T + 1]
@@ -12,7 +14,7 @@
 ///   episodes/controller   u8  [P]      edges/src               i32 [E]
 ///                                      edges/features          f32 | f16 [E, 4]
 ///   nodes/features        f32 | f16 [N, F]   physical units
-///   nodes/position_m      f32 [N]      distance covered; exact where features are float16
+///   nodes/position_m      f32 [N]      distance covered, in f32 even if features are f16
 ///   nodes/xy_m            f32 [N, 2]   nodes/vehicle_id  u32 [N]   nodes/in_degree  u16 [N]
 ///
 /// Frame t has nodes node_ptr[t] .. node_ptr[t + 1] and edges edge_ptr[t] .. edge_ptr[t + 1]. Its
@@ -45,7 +47,7 @@ inline constexpr std::string_view kAccelerationFeature = "acceleration_mps2";
 inline constexpr std::string_view kLaneFeature = "lane_index";
 inline constexpr std::string_view kLeaderGapFeature = "leader_gap_m";
 inline constexpr std::string_view kLeaderRelativeSpeedFeature =
-    "leader_speed_mps";  ///< less its own
+    "leader_speed_mps";  ///< minus the vehicle's own
 
 enum class Split : std::uint8_t { kTrain = 0, kValidation = 1, kTest = 2 };
 inline constexpr int kNumSplits = 3;
@@ -78,7 +80,7 @@ struct FileInfo {
   double step_length_s = 1.0;     ///< step of the simulation
   double frame_interval_s = 1.0;  ///< time between two frames of an episode
   bool float16 = false;           ///< nodes/features and edges/features; written at creation
-  std::string program_version;    ///< these five say where the file comes from
+  std::string program_version;    ///< this and the next three say how the file was made
   std::string sumo_version;
   std::string command_line;
   std::string created_utc;
@@ -111,7 +113,7 @@ enum class Element : std::uint8_t { kU8, kU16, kU32, kU64, kI32, kI64, kF16, kF3
 /// "u8" .. "f64"
 [[nodiscard]] std::string_view to_string(Element element);
 
-/// The unit of a column's rows.
+/// What a row of a column stands for. kFramePtr: a frame, with one more row at the end.
 enum class Rows : std::uint8_t { kEpisodes, kFrames, kFramePtr, kNodes, kEdges };
 
 enum class Column : std::uint8_t {
@@ -135,7 +137,7 @@ enum class Column : std::uint8_t {
 };
 inline constexpr std::size_t kNumColumns = 17;
 
-/// How a column is stored, in any of the formats.
+/// How a column is stored, in data sets of graphs and in files of scenes.
 struct ColumnLayout {
   const char* group;
   const char* name;
@@ -144,7 +146,7 @@ struct ColumnLayout {
   int rank;        ///< 1: [rows], 2: [rows, width]
   int width;       ///< elements a row; 0: the number of node features
   int chunk_rows;  ///< chunk size of new files; readers accept any
-  /// "nodes/features"
+  /// Group and name, e.g. "nodes/features".
   [[nodiscard]] std::string path() const;
 };
 

@@ -33,13 +33,13 @@ struct LoaderOptions {
   std::int64_t world_size = 1;
 };
 
-/// For use by one thread. The batches depend on data, options and epoch only, not on the number of
-/// reader threads nor on timing; all ranks get equally many. cache_mb limits the memory of decoded
-/// blocks, of batches that wait, and of batches in the making.
+/// For use by one thread. The batches depend only on data, options and epoch, not on the number of
+/// reader threads or on timing. All ranks get equally many batches. cache_mb limits the memory of
+/// decoded blocks, of batches that wait, and of batches in the making.
 class AnyLoader {
  public:
-  /// @throws DataError, ConfigError as Sampler; ConfigError if cache_mb cannot hold the blocks that
-  /// are in use at once
+  /// @throws DataError, ConfigError as Sampler; ConfigError if cache_mb is too small for the blocks
+  ///   that are in use at once
   AnyLoader(std::shared_ptr<const AnyBatchSource> source, const LoaderOptions& options);
   ~AnyLoader();
   AnyLoader(const AnyLoader&) = delete;

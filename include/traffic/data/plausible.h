@@ -12,11 +12,11 @@
 namespace traffic::data {
 
 inline constexpr double kMaxSpeedMps = 150;         ///< the fastest trains reach 160
-inline constexpr double kMaxAccelerationMps2 = 30;  ///< tyres give a third of it
+inline constexpr double kMaxAccelerationMps2 = 30;  ///< tyres allow about a third of it
 /// Slower than this counts as standing still.
 inline constexpr double kStandingMps = 0.1;
-/// Displacements are compared closely with speeds only where frames are at most this far apart;
-/// beyond it a vehicle may have stopped and started in between.
+/// Displacements are compared closely with speeds only if frames are at most this far apart. In a
+/// longer time a vehicle may have stopped and started again.
 inline constexpr double kLongestComparedStepS = 5;
 
 /// Whether a vehicle can have this acceleration and, at the same moment, this speed. A stop within
@@ -46,7 +46,7 @@ class DisplacementRatio {
   /// Moves a vehicle on by one step. @return the ratio of a stretch that this step completed
   std::optional<double> move(Stretch& stretch, scene::Point to, double speed_mps, double seconds);
 
-  /// Median over all stretches; nothing as long as there are too few to judge by.
+  /// Median over all stretches; nothing as long as there are too few stretches.
   [[nodiscard]] std::optional<double> median() const;
   [[nodiscard]] std::int64_t num_stretches() const { return stretches_; }
 
@@ -55,7 +55,7 @@ class DisplacementRatio {
   std::int64_t stretches_ = 0;
 };
 
-/// Whether displacements can be this many times what the speeds give.
+/// Whether the ratio of displacements to the distances that follow from the speeds is possible.
 /// @param step_s time between two frames
 /// @param largest bound of the ratio and of its inverse where frames are near each other
 [[nodiscard]] bool is_possible_ratio(double ratio, double step_s, double largest);

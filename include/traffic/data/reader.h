@@ -15,7 +15,8 @@
 
 namespace traffic::data {
 
-/// Consecutive frames of a file, decoded, in physical units. n nodes, e edges in all frames.
+/// Consecutive frames of a file, decoded, in physical units. n nodes and e edges of all these
+/// frames together.
 struct PackedFrames {
   std::int64_t first_frame = 0;           ///< row of frames/
   std::vector<std::int32_t> node_ptr;     ///< [frames + 1]
@@ -44,7 +45,7 @@ struct ColumnStorage {
   bool fletcher32 = false;
 };
 
-/// An open file. All const functions are thread-safe. Every DataError names the file, the data set,
+/// An open file. All const functions are thread-safe. Every DataError names the file, the column,
 /// the found and the expected content, and a remedy.
 class DatasetReader {
  public:
@@ -70,7 +71,7 @@ class DatasetReader {
   /// @throws DataError for damaged chunks, dangling indices, values that are not finite
   [[nodiscard]] PackedFrames read_frames(std::int64_t first_frame, std::int64_t count) const;
   [[nodiscard]] std::vector<double> read_times(std::int64_t first_frame, std::int64_t count) const;
-  /// One frame as the writer got it, but for the rounding of float16.
+  /// Reads one frame as it was passed to the writer, except for the rounding of float16.
   [[nodiscard]] scene::GraphFrame read_graph_frame(std::int64_t frame) const;
 
   /// Reads rows of a column as the file has them; checks the checksums only.

@@ -1,21 +1,21 @@
 /// Decides which samples each rank gets in each step of an epoch.
 ///
-/// All samples form a list, and each rank gets a run of it in proportion to its batch size. The
-/// order of the list is one of these:
+/// All samples form a list. Each rank gets a consecutive part of it, whose length is proportional
+/// to its batch size. The order of the list is one of these:
 /// - kMixed: the blocks in an order that is shuffled for each epoch. Two ranks share at most one
 ///   block.
 /// - kTime: the samples as they were recorded. A rank has the same blocks in each epoch.
 /// - kRegion: the samples by their part of the road. A rank needs all blocks, but sees the same
 ///   part of the road in each epoch.
 ///
-/// The blocks of a run are shuffled, and a window of shuffle_chunks blocks slides over them, within
-/// which the samples are mixed. A block is thus needed for a while and never again, and decoded
-/// once. The order depends on seed, epoch and batch sizes only, not on the number of reader
-/// threads.
+/// The blocks of a part are shuffled. A window of shuffle_chunks blocks slides over them, and
+/// samples are mixed within it. A rank thus needs each block for some time and never again, so that
+/// the block is decoded only once. The order depends only on seed, epoch and batch sizes, not on
+/// the number of reader threads.
 ///
 /// All ranks have equally many steps:
-/// - With drop_last, as many as all ranks can fill. Samples at the end of each rank's order are
-///   left out; they are other ones in each epoch.
+/// - With drop_last, as many as all ranks can fill. Some samples at the end of each rank's part are
+///   left out, other ones in each epoch.
 /// - Otherwise the last step may be short. A rank with no sample left repeats one with weight 0.
 ///   Each sample has weight 1 exactly once in an epoch.
 #pragma once
@@ -36,7 +36,7 @@ enum class Shards { kMixed, kTime, kRegion };
 [[nodiscard]] Shards parse_shards(std::string_view name);
 
 struct SamplerOptions {
-  std::vector<std::int64_t> batch_sizes;  ///< [ranks] samples a rank and step
+  std::vector<std::int64_t> batch_sizes;  ///< [ranks] samples per step
   Shards shards = Shards::kMixed;
   bool shuffle = true;
   bool drop_last = true;

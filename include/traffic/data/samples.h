@@ -29,8 +29,8 @@ class SampleIndex {
 
   /// The blocks in the order of their samples, without gaps; the first begins with sample 0.
   [[nodiscard]] virtual std::span<const SampleBlock> blocks() const = 0;
-  /// The part of the road that a sample shows, from 0 to 1; near numbers are near on the road. Data
-  /// without places have one part.
+  /// Position on the road that a sample shows, from 0 to 1; near numbers mean near positions. Data
+  /// without positions return 0 for all samples.
   [[nodiscard]] virtual double region(std::int64_t /*sample*/) const { return 0; }
   /// Ranks, checkpoints and runs with the same value number their samples alike.
   [[nodiscard]] virtual std::uint64_t fingerprint() const = 0;

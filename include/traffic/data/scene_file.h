@@ -35,7 +35,7 @@ inline constexpr std::int64_t kSceneFormatVersion = 1;
 struct SceneFileInfo {
   std::string scenario;
   std::string source;           ///< "SUMO 1.28.0", "highD", ...
-  std::string program_version;  ///< these four say where the file comes from
+  std::string program_version;  ///< this and the next two say how the file was made
   std::string command_line;
   std::string created_utc;
   std::string splitting;           ///< the rule by which episodes got their split
@@ -86,7 +86,7 @@ struct SceneEpisode {
   std::int64_t first_frame = 0;
   std::int64_t num_frames = 0;
   std::int64_t num_vehicles = 0;
-  std::int64_t num_nodes = 0;  ///< vehicles in frames
+  std::int64_t num_nodes = 0;  ///< summed over its frames: vehicles in the frame
 };
 
 /// The storage of a column in the file.

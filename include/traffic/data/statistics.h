@@ -61,7 +61,8 @@ class Histograms {
   Histogram vehicles_;
 };
 
-/// Share of vehicle-frames with a label.
+/// Number of vehicle-frames (a vehicle in a frame) whose conflict label is 1 with a limit of ttc_s
+/// for the time-to-collision.
 struct BaseRate {
   double ttc_s = 0;
   std::int64_t positive = 0;

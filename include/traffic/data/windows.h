@@ -13,7 +13,7 @@
 namespace traffic::data {
 
 struct WindowOptions {
-  std::int64_t history_frames = 10;  ///< with the anchor; at least 1
+  std::int64_t history_frames = 10;  ///< including the anchor; at least 1
   std::int64_t horizon_frames = 5;   ///< at least 1
   std::int64_t max_vehicles = 16;    ///< at least 1
   std::int64_t stride_frames = 5;    ///< between anchors; at least 1
