@@ -73,7 +73,8 @@ if(TRAFFIC_TESTS)
   _traffic_plain_code(traffic_torch_test_pch)
 endif()
 
-# For a target that needs no torch. COLD: it has no loop that is worth the compile time of -O3.
+# Lets a target that needs no torch use a common precompiled header. COLD: the target has no loop that is worth the
+# compile time of -O3.
 function(_traffic_use_common target cold)
   if(cold)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
@@ -87,7 +88,7 @@ function(_traffic_use_common target cold)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
 
-# PCH: torch or torch_test.
+# Lets a target use LibTorch and a precompiled header of it. PCH: torch or torch_test.
 function(_traffic_use_torch target visibility pch)
   target_link_libraries(${target} ${visibility} Torch::Torch)
   target_precompile_headers(${target} REUSE_FROM traffic_${pch}_pch)

@@ -5,8 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 status=0
 
-# The modules that each module may include, besides itself (docs/design/architecture.md). Folders of a module that have
-# a row may include each other only as their rows say. A module that may include another module may include its folders.
+# The modules that each module may include, besides itself (docs/design/architecture.md). Folders that have a row of
+# their own may include each other only as these rows say. Whoever may include a module may also include all its
+# folders.
 readonly BELOW_TRAIN="data driving model rl replay rollout checkpoint report comm sim game scene config core os"
 declare -A allowed=(
   [os]="" [core]="os" [config]="core os" [scene]="config core os" [driving]="scene config core os" [sim]="driving scene config core os" [game]="core os" [comm]="config core os"
@@ -51,10 +52,10 @@ while IFS= read -r file; do
     target=$(place_of "$path")
     if [ -n "$path" ] && [ "$target" != "$place" ] &&
        [[ " ${allowed[$place]} " != *" $target "* && " ${allowed[$place]} " != *" ${target%%/*} "* ]]; then
-      echo "$file:$line: '$place' may not include '$target' (may: ${allowed[$place]:-nothing})"; status=1
+      echo "$file:$line: '$place' may not include '$target' (allowed: ${allowed[$place]:-nothing})"; status=1
     fi
     if [[ $place == */* && $include == *'"../'* ]]; then
-      echo "$file:$line: a private header of another folder"; status=1
+      echo "$file:$line: includes a private header of another folder"; status=1
     fi
     if [[ $include =~ $CUDA_HEADERS && ! $file =~ $CUDA_FILES ]]; then
       echo "$file:$line: CUDA headers belong into src/comm, src/model/device, src/train/monitor/gpu.cpp"; status=1

@@ -11,7 +11,7 @@ say() { printf '\n[quickstart %4d s] %s\n' "$SECONDS" "$*"; }
 
 say "1/5 set up (Debian packages, wheels)"
 ./launch/setup.sh
-say "2/5 build what the next two steps run"
+say "2/5 build the programs of the next two steps"
 ./launch/build.sh "$preset" traffic_train traffic_eval data_prep rollout_worker sumo_env scenarios
 say "3/5 record SUMO traffic on the merge scenario"
 if compgen -G "$DATA/*.h5" >/dev/null; then
@@ -25,7 +25,7 @@ else
 fi
 ./data_prep/data_prep verify "$DATA/*.h5"
 say "4/5 train all three phases on $ranks ranks: fewer epochs and iterations than configs/hybrid.toml has"
-# For the same reason the controller reads named features alone: an iteration takes half as long without encodings.
+# To save time the controller also reads only named features: an iteration takes half as long without encodings.
 ./launch/mpirun.sh -np "$ranks" ./traffic_train configs/hybrid.toml --resume never --set run.name=quickstart \
   --set 'vehicles.inputs=["features","globals"]' \
   --set phase1.train.epochs=3 --set phase2.training.iterations=40 --set phase2.training.eval_interval=8 --set phase3.training.iterations=6 \

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs a training command and starts it again if the job was lost: a rank died or crashed (exit code 7, or a signal), or
-# a node was lost (mpirun's code 205). The command continues from its newest checkpoint. Errors that a restart would repeat, and requests to stop, end the script.
+# a node was lost (mpirun's code 205). The command continues from its newest checkpoint. Errors that would occur again
+# after a restart, and requests to stop, end the script.
 # Usage: launch/restart.sh MAX_RESTARTS COMMAND..., e.g.
 #   launch/restart.sh 3 launch/mpirun.sh -np 2 ./traffic_train configs/phase1.toml
 # The script forwards TERM, INT, HUP and USR1 to the command, which saves and ends.
@@ -50,7 +51,8 @@ for ((i = 0; i < ${#arguments[@]}; i++)); do
     --run-dir=*) run_dir=${arguments[i]#--run-dir=} ;;
   esac
 done
-# Names, inodes and times: two files of the same tick of the file system's clock have the same time.
+# Lists names, inodes and times. Times alone are not enough: files that are written within one tick of the file system's
+# clock have the same time.
 checkpoints() { find "$run_dir" -path '*/checkpoints/*.h5' -printf '%p %i %T@\n' 2>/dev/null | sort || true; }
 has_saved() { [ -n "$(comm -13 <(printf '%s\n' "$before") <(checkpoints))" ]; }
 

@@ -43,7 +43,7 @@ install_packages() {
   for package in "${wanted[@]}"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
   done
-  if [ ${#missing[@]} = 0 ]; then say "Debian packages: all there"; return; fi
+  if [ ${#missing[@]} = 0 ]; then say "Debian packages: all are installed already"; return; fi
   command -v apt-get >/dev/null || die "this script knows Debian and Ubuntu only; install by hand: ${missing[*]}"
   [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
     die "not root and no sudo: ask an administrator to install ${missing[*]}"
@@ -65,14 +65,14 @@ hashes_of() {
 install_wheels() {
   local folder=".deps/$1"; shift
   local stamp="$folder/.installed" list="--no-deps $*"
-  if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$list" ]; then say "$folder: all there"; return; fi
+  if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$list" ]; then say "$folder: installed already"; return; fi
   say "$folder: installing $*"
   rm -rf "$folder" "$folder.part"
   hashes_of "$@" >.deps/wheels.part
   python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-warn-conflicts \
     --no-compile --target "$folder.part" --no-deps --only-binary=:all: --require-hashes -r .deps/wheels.part || {
     rm -rf "$folder.part"
-    die "pip could not install $*, see above: is this machine online (PyPI), the disk full, Python other than 3.11 to 3.13?"
+    die "pip could not install $*, see above: is this machine offline (PyPI), is the disk full, or is Python not 3.11 to 3.13?"
   }
   mv "$folder.part" "$folder"
   rm .deps/wheels.part
@@ -82,7 +82,7 @@ install_wheels() {
 # unpack_packages FOLDER PACKAGE...: unpacks Debian packages into .deps/FOLDER. Installing them would start services.
 unpack_packages() {
   local folder=".deps/$1"; shift
-  if [ -f "$folder/.installed" ] && [ "$(cat "$folder/.installed")" = "$*" ]; then say "$folder: all there"; return; fi
+  if [ -f "$folder/.installed" ] && [ "$(cat "$folder/.installed")" = "$*" ]; then say "$folder: installed already"; return; fi
   say "$folder: unpacking $*"
   rm -rf "$folder" "$folder.part"
   mkdir -p "$folder.part"
@@ -98,7 +98,7 @@ install_packages
 mkdir -p .deps
 free_mb=$(df -Pm .deps | awk 'NR==2 {print $4}')
 if [ ! -d .deps/torch ] && [ "$free_mb" -lt 6000 ]; then
-  die "$free_mb MB free for $PWD/.deps, the libraries need 6000 (12000 with --cuda)"
+  die "only $free_mb MB are free for $PWD/.deps, but the libraries need 6000 MB (12000 MB with --cuda)"
 fi
 if $cuda; then
   mapfile -t cuda_wheels < <(sed -n -e '1,/^# with --cuda/d' -e 's/ .*//p' launch/wheels.txt)

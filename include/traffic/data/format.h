@@ -80,7 +80,7 @@ struct FileInfo {
   double step_length_s = 1.0;     ///< step of the simulation
   double frame_interval_s = 1.0;  ///< time between two frames of an episode
   bool float16 = false;           ///< nodes/features and edges/features; written at creation
-  std::string program_version;    ///< this and the next three say how the file was made
+  std::string program_version;    ///< of the program that wrote the file
   std::string sumo_version;
   std::string command_line;
   std::string created_utc;
@@ -113,7 +113,7 @@ enum class Element : std::uint8_t { kU8, kU16, kU32, kU64, kI32, kI64, kF16, kF3
 /// "u8" .. "f64"
 [[nodiscard]] std::string_view to_string(Element element);
 
-/// What a row of a column stands for. kFramePtr: a frame, with one more row at the end.
+/// The objects that the rows of a column describe. kFramePtr: frames, with one more row at the end.
 enum class Rows : std::uint8_t { kEpisodes, kFrames, kFramePtr, kNodes, kEdges };
 
 enum class Column : std::uint8_t {

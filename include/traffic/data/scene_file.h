@@ -35,7 +35,7 @@ inline constexpr std::int64_t kSceneFormatVersion = 1;
 struct SceneFileInfo {
   std::string scenario;
   std::string source;           ///< "SUMO 1.28.0", "highD", ...
-  std::string program_version;  ///< this and the next two say how the file was made
+  std::string program_version;  ///< of the program that wrote the file
   std::string command_line;
   std::string created_utc;
   std::string splitting;           ///< the rule by which episodes got their split
