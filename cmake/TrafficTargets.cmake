@@ -53,7 +53,7 @@ endfunction()
 # The precompiled headers of every target declared with TORCH. torch/torch.h is not among them: its templates would be
 # instantiated in every file, which triples the compile time.
 set(torch_headers <torch/types.h> <torch/utils.h>)
-# Joined builds also precompile what most other sources include. Other builds do not, so that in them a source that uses a
+# Joined builds also precompile what most other sources include. Other builds do not, so that there a source that uses a
 # header without including it is an error.
 if(CMAKE_UNITY_BUILD)
   set(common_headers <algorithm> <array> <chrono> <cmath> <filesystem> <fstream> <functional> <map> <memory> <optional>

@@ -6,8 +6,8 @@ cd "$(dirname "$0")/.."
 status=0
 
 # The modules that each module may include, besides itself (docs/design/architecture.md). Folders that have a row of
-# their own may include each other only as these rows say. Whoever may include a module may also include all its
-# folders.
+# their own may include each other only as these rows say. A module that may include another one may also include the
+# other one's folders.
 readonly BELOW_TRAIN="data driving model rl replay rollout checkpoint report comm sim game scene config core os"
 declare -A allowed=(
   [os]="" [core]="os" [config]="core os" [scene]="config core os" [driving]="scene config core os" [sim]="driving scene config core os" [game]="core os" [comm]="config core os"

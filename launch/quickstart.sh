@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From a fresh Debian 12 machine to a trained controller: installs, builds, records traffic, trains all three phases, and
-# compares the result with no control and with a scripted controller.
+# From a fresh Debian 12 machine to a trained controller: installs, builds, records traffic, trains all three phases,
+# and compares the result with no control and with a scripted controller.
 # Usage: launch/quickstart.sh [RANKS]   (default: one for each GPU, 2 without)
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the libraries and tools of the project: Debian packages (system-wide) and PyPI wheels pinned by hash (.deps/).
+# Installs the libraries and tools of the project: Debian packages (system-wide) and wheels of PyPI (.deps/), whose
+# hashes are fixed.
 # Usage: launch/setup.sh [--cuda] [--tests] [--fuzz]
 #   --cuda   also the CUDA libraries of the torch wheel (automatic if the machine has an NVIDIA GPU)
 #   --tests  also the packages that only the tests need
