@@ -64,7 +64,7 @@ void write_line(const std::string& text) noexcept {
   std::size_t written = 0;
   while (written < text.size()) {
     const ssize_t n = write(STDERR_FILENO, text.data() + written, text.size() - written);
-    if (n <= 0) return;  // nobody reads stderr; the exit code remains
+    if (n <= 0) return;  // stderr is closed; the exit code still tells of the failure
     written += static_cast<std::size_t>(n);
   }
 }

@@ -159,8 +159,8 @@ void NodeChannel::check_health(int peer, const OpHeader& header, const Deadline&
   }
   if (missing.empty()) return;  // the missing ranks came at the last moment
   throw CommError(
-      "{}: rank {} did not come within {} s (comm.timeout_s): it hangs, is stopped or "
-      "took another path; see its log",
+      "{}: rank {} did not come within {} s (comm.timeout_s): it hangs, is stopped or took another "
+      "path through the program; see its log",
       describe(header), fmt::join(missing, ", rank "), deadline.limit_s());
 }
 

@@ -31,8 +31,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::optional<std::string_view> nearest_name(std::string_view name,
                                              std::span<const std::string_view> candidates) {
-  constexpr std::size_t kLongestName =
-      200;  // computing the distance of longer names takes too long
+  constexpr std::size_t kLongestName = 200;  // for longer names the computation takes too long
   if (name.size() > kLongestName) return std::nullopt;
   std::optional<std::string_view> best;
   std::size_t best_distance = std::max<std::size_t>(2, name.size() / 3) + 1;

@@ -16,7 +16,7 @@ std::vector<Draw> BadBlocks::replace(std::span<const Draw> draws, BlockCache& ca
         [](std::int64_t sample, const SampleBlock& block) { return sample < block.first_sample; });
     auto block = static_cast<std::size_t>(after - blocks.begin()) - 1;
     const std::int64_t place = draw.sample - blocks[block].first_sample;
-    // The loop ends: at least one block is sound, or add() has thrown.
+    // The loop ends, because at least one block is undamaged, or add() has thrown.
     while (is_bad(block, cache)) {
       block = (block + 1) % blocks.size();
       draw.sample = blocks[block].first_sample + place % blocks[block].num_samples;

@@ -125,7 +125,7 @@ SamplerState Sampler::resume(const SamplerState& saved) const {
     throw DataError(
         "the sampler position was saved with other data or options (files, windows, "
         "seed, shuffle, shuffle_chunks, shards, drop_last), so the rest of its epoch cannot be "
-        "found; use the same ones, or start from its weights with run.init_from");
+        "found; use the same ones, or start from the checkpoint's weights with run.init_from");
   }
   SamplerState state = saved;
   if (state.stages.back().batch_sizes == options_.batch_sizes) return state;

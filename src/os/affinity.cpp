@@ -70,7 +70,7 @@ int num_cpus_available() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) != 0) {
-    // More CPUs than a cpu_set_t holds.
+    // The machine has more CPUs than a cpu_set_t holds.
     return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   }
   return std::max(1, CPU_COUNT(&set));

@@ -83,7 +83,7 @@ class Launch {
     };
     if (!given(STDIN_FILENO)) {
       const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-      if (!null.is_open()) fail(errno, "/dev/null");
+      if (!null.is_open()) fail(errno, "cannot open /dev/null");
       fds_.emplace_back(STDIN_FILENO, above(null.get(), highest));
     }
     for (const auto& [number, ours] : program.fds) fds_.emplace_back(number, above(ours, highest));

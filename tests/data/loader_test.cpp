@@ -348,7 +348,7 @@ TEST_F(LoaderTest, ALimitedNumberOfSamplesIsSpreadOverAllEpisodes) {
     episodes.insert(range.episode);
   }
   EXPECT_EQ(episodes.size(), 8U);
-  // The samples are those of the whole set at these places.
+  // An epoch draws each of these samples once.
   std::int64_t rows = 0;
   const auto loader = make(1);
   for (const Batch& batch : epoch(*loader, 0))

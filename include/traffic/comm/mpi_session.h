@@ -72,8 +72,8 @@ class MpiSession {
 int run_mpi_program(int argc, char** argv, const std::function<int(MpiSession&)>& body);
 
 /// Reports an error that occurs before the session begins, as one line on stderr. Usually all ranks
-/// fail with the same error, so the other ranks wait until rank 0 has printed it and ends the job.
-/// Under mpirun this function suppresses mpirun's own text and does not return.
+/// fail with the same error. The other ranks therefore first give rank 0 two seconds to print it
+/// and to end the job. Under mpirun this function suppresses mpirun's own text and does not return.
 /// @return the program's exit code
 int fail_before_session(const Error& error);
 

@@ -19,7 +19,7 @@ inline float half_to_float(std::uint16_t half) {
   return std::bit_cast<float>(bits | (half & 0x8000U) << 16);
 }
 
-/// The nearest half, ties to even; beyond the largest half (65504) infinity. Without branches, so
+/// The nearest half, ties to even; beyond the largest half (65504) infinity. It has no branches, so
 /// that loops of it are vectorised.
 inline std::uint16_t float_to_half(float value) {
   constexpr std::uint32_t kInfinity = 0xffU << 23;

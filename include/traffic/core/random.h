@@ -11,7 +11,7 @@
 
 namespace traffic {
 
-/// A seed of its own for every stream of random numbers, e.g. derive_seed(run.seed,
+/// Returns a seed of its own for every stream of random numbers, e.g. derive_seed(run.seed,
 /// {kLoaderStream, epoch}); random_streams.h lists them. Different streams, also of different
 /// length, give unrelated seeds.
 std::uint64_t derive_seed(std::uint64_t base, std::initializer_list<std::uint64_t> stream);

@@ -14,8 +14,8 @@
 /// the number of reader threads.
 ///
 /// All ranks have equally many steps:
-/// - With drop_last, as many as all ranks can fill. Some samples at the end of each rank's part are
-///   left out, other ones in each epoch.
+/// - With drop_last, as many as all ranks can fill. The samples at the end of each rank's order are
+///   left out. If samples are shuffled, these are other ones in each epoch.
 /// - Otherwise the last step may be short. A rank with no sample left repeats one with weight 0.
 ///   Each sample has weight 1 exactly once in an epoch.
 #pragma once
