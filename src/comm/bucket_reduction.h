@@ -14,8 +14,8 @@ namespace traffic::comm {
 
 /// Hooks on the parameters report when autograd has added a gradient to the arena. A complete
 /// bucket is scaled and reduced on the side stream. In the first backward pass the buckets are
-/// reduced in the order of the arena from its end; in later passes in the order in which they
-/// became complete on rank 0 in the first pass.
+/// reduced in the order of the arena from its end. In later passes their order is the one in which
+/// they became complete on rank 0 in the first pass.
 class BucketReduction {
  public:
   /// @param compressed a tensor of the arena's length in a 16-bit type, or undefined

@@ -13,8 +13,8 @@
 namespace traffic::data {
 namespace {
 
-/// Limits of the memory that a file may take for what is decoded at once: a fixed amount, plus a
-/// multiple of its size. Deflate packs damaged or crafted tables far more densely than real ones.
+/// Limits of the memory for tables that are decoded at once: a fixed amount, plus a multiple of the
+/// file's size. Deflate packs damaged or crafted tables far more densely than real ones.
 constexpr std::int64_t kFixedBytes = 64LL << 20;
 constexpr std::int64_t kBytesPerFileByte = 32;
 /// Bytes that are decoded together for the hash of the content.

@@ -1,4 +1,5 @@
-/// Files of recorded scenes: what is written comes back, and broken files give clear errors.
+/// Tests files of recorded scenes: scenes are read as they were written, and broken files give
+/// clear errors.
 #include "traffic/data/scene_file.h"
 
 #include <gmock/gmock.h>

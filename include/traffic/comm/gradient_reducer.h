@@ -80,8 +80,8 @@ class GradientReducer {
   /// call of before_backward() counts with weight 0. The call for the last of accumulation_steps
   /// passes is collective. The arena then becomes sum(w * g) / sum(w) over all backward passes of
   /// all ranks: the gradient of the joined batch. Here g is the gradient of one backward pass
-  /// without its factor (the loss is a mean over samples) and w its weight. The caller clips,
-  /// through the optimiser's gradient scale.
+  /// without its factor (the loss is a mean over samples) and w its weight. The gradient is not
+  /// clipped yet: the caller does this, by the gradient scale of the optimiser.
   /// @return nothing after the earlier passes, for which no rank communicates
   std::optional<ReduceResult> after_backward();
 

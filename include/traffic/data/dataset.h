@@ -66,8 +66,8 @@ class Dataset final : public SampleIndex {
 
  private:
   void add_episode(std::int32_t file, std::int32_t episode);
-  /// Number of samples that an anchor contributes: all its crops, or 0 if max_samples leaves it
-  /// out.
+  /// Number of samples that an anchor contributes: all its crops, or 0 if max_samples leaves the
+  /// anchor out.
   std::int64_t take_anchor(std::int64_t crops);
   [[nodiscard]] std::int64_t count_samples() const;
   void compute_fingerprint();

@@ -36,7 +36,8 @@ class SampleIndex {
   [[nodiscard]] virtual std::uint64_t fingerprint() const = 0;
   /// Name for messages, e.g. "the train split".
   [[nodiscard]] virtual std::string name() const = 0;
-  /// Advice for the case that there is no sample: where they come from and what they need.
+  /// Advice for the case that there is no sample: the source of the samples, and what the source
+  /// must contain.
   [[nodiscard]] virtual std::string advice_when_empty() const = 0;
 
   [[nodiscard]] std::int64_t num_samples() const {
