@@ -116,8 +116,8 @@ void DatasetWriter::Impl::check_finite(const scene::GraphFrame& frame,
       std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
   if (bad != values.end()) {
     throw DataError(
-        "{}: value {} of the {} is {}, expected finite numbers; the source of the "
-        "frames computes it wrongly",
+        "{}: value {} of the {} is {}, expected finite numbers; the source of the frames computes "
+        "a wrong value",
         where(frame), bad - values.begin(), what, *bad);
   }
 }

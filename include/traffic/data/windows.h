@@ -1,10 +1,10 @@
 /// Defines samples: windows of frames, and the vehicles in them.
 ///
 /// A sample is (episode, anchor frame, crop). A model sees its history_frames frames, of which the
-/// anchor is the last, and predicts the horizon_frames frames after the anchor. Its vehicles are a
-/// crop of the anchor frame. Recursive bisection cuts the vehicles of this frame into regions
-/// (crops) with at most max_vehicles each, so every vehicle of an anchor frame is in exactly one
-/// sample of this frame.
+/// anchor is the last, and predicts the horizon_frames frames after the anchor. The vehicles of a
+/// sample are a crop of the anchor frame. Recursive bisection cuts the vehicles of this frame into
+/// regions (crops) with at most max_vehicles each, so every vehicle of an anchor frame is in
+/// exactly one sample of this frame.
 #pragma once
 
 #include <cstdint>
