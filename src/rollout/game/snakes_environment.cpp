@@ -10,7 +10,7 @@ namespace {
 
 template <typename Order>
 Order order_from(std::span<const std::byte> bytes) {
-  TRAFFIC_CHECK(bytes.size() == sizeof(Order), "an order of {} bytes, expected {}", bytes.size(),
+  TRAFFIC_CHECK(bytes.size() == sizeof(Order), "an order has {} bytes, expected {}", bytes.size(),
                 sizeof(Order));
   Order order;
   std::memcpy(&order, bytes.data(), sizeof(Order));
@@ -22,9 +22,9 @@ Order order_from(std::span<const std::byte> bytes) {
 Environment::Answer SnakesEnvironment::reset(std::span<const std::byte> order,
                                              std::span<std::byte> room, EnvHost& /*host*/) {
   const auto start = order_from<SnakesStart>(order);
-  TRAFFIC_CHECK(start.team < game::kTeams, "team {}, expected 0 or 1", start.team);
+  TRAFFIC_CHECK(start.team < game::kTeams, "the team is {}, expected 0 or 1", start.team);
   TRAFFIC_CHECK(static_cast<int>(start.opponent) < game::kNumOpponents,
-                "opponent {}, expected one of {}", static_cast<int>(start.opponent),
+                "the opponent is {}, expected one of {}", static_cast<int>(start.opponent),
                 game::opponent_names());
   start_ = start;
   arena_.start(0, start.seed);
@@ -51,8 +51,8 @@ Environment::Answer SnakesEnvironment::answer(std::span<std::byte> room,
                                               const std::array<float, game::kSnakes>& rewards) {
   SnakesAnswer answer{.features = {}, .rewards = rewards};
   game::write_features(arena_.view(0, start_.team), answer.features);
-  TRAFFIC_CHECK(room.size() >= sizeof(answer), "room for {} bytes, expected {}", room.size(),
-                sizeof(answer));
+  TRAFFIC_CHECK(room.size() >= sizeof(answer), "there is room for {} bytes, expected at least {}",
+                room.size(), sizeof(answer));
   std::memcpy(room.data(), &answer, sizeof(answer));
   return {.size_bytes = sizeof(answer), .done = arena_.board(0).over};
 }

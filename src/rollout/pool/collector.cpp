@@ -6,9 +6,9 @@ namespace traffic::rollout {
 
 struct Collector::Call {
   EpisodeHandler& handler;
-  FragmentHandler* fragments = nullptr;  ///< the same, of fragments
+  FragmentHandler* fragments = nullptr;  ///< the same handler in run_fragments(), else null
   const Stop& stop;
-  std::int64_t count = 0;  ///< of whole episodes
+  std::int64_t count = 0;  ///< number of episodes to run; unused in run_fragments()
   std::int64_t next = 0;
   std::vector<Event> events{};
 };

@@ -20,7 +20,7 @@ EnvPool::EnvPool(int rank, int num_ranks, int num_envs, int num_groups)
 
 std::size_t EnvPool::index_of(int env) const {
   TRAFFIC_CHECK(env >= 0 && env < num_envs_ && env % num_ranks_ == rank_,
-                "environment {} is not of rank {}", env, rank_);
+                "environment {} does not belong to rank {}", env, rank_);
   return static_cast<std::size_t>(env / num_ranks_);
 }
 

@@ -12,9 +12,9 @@ class EnvironmentLoop final : private EnvHost {
   EnvironmentLoop(Environment& environment, EnvSlot& slot)
       : environment_(environment), slot_(slot) {}
 
-  /// Waits at most timeout_s for a command and carries it out. A command to begin a second episode
-  /// stays for the next loop.
-  /// @return whether the episode continues, or has not begun
+  /// Waits at most timeout_s for a command and carries it out. Leaves a command to begin a second
+  /// episode to the next loop.
+  /// @return false once the episode has ended
   /// @throws any exception of the environment, after which this process must end
   bool serve(double timeout_s);
 

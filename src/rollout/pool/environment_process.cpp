@@ -21,7 +21,9 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr double kPatienceS = 3600.0;  ///< duration of one wait; this process ends with its worker
+/// Longest wait for one command. It may be long, because the kernel ends this process when its
+/// worker ends.
+constexpr double kPatienceS = 3600.0;
 
 struct Arguments {
   std::uint32_t env = 0;
@@ -54,8 +56,9 @@ int failure(const std::exception& error) {
   check_head(head.bytes());
   const Geometry geometry = head_of(head.bytes()).geometry;
   if (arguments.env >= geometry.num_envs) {
-    throw WorkerError("--env {}: expected a number below {}, the simulations of this node",
-                      arguments.env, geometry.num_envs);
+    throw WorkerError(
+        "--env {}: expected a number below {}, the number of simulations on this node",
+        arguments.env, geometry.num_envs);
   }
   head = map_pool_memory(file, 0, geometry.head_bytes(), os::Access::kReadOnly);
   const os::Mapping bells = map_pool_memory(file, geometry.bells_offset(), geometry.bells_bytes(),
@@ -67,6 +70,7 @@ int failure(const std::exception& error) {
   const auto text = settings_of(head.bytes());
   const EnvPlace place{.env = number_of_env(head.bytes(), arguments.env),
                        .incarnation = arguments.incarnation};
+  // A process for each episode: see run_environment_process() in processes.h.
   const auto in_own_process = [&](const std::function<void(Environment&)>& use) {
     const auto body = [&] {
       try {
@@ -96,7 +100,8 @@ int failure(const std::exception& error) {
 int run_environment_process(int argc, char** argv, const EnvMaker& make) {
   const auto arguments = parse(argc, argv);
   if (!arguments) {
-    fmt::print(stderr, "{} is started by rollout_worker, with memory that both share\n",
+    fmt::print(stderr,
+               "{} cannot be started by hand: rollout_worker starts it and shares memory with it\n",
                std::filesystem::path(argv[0]).filename().string());
     return static_cast<int>(ExitCode::kConfig);
   }

@@ -14,7 +14,7 @@ namespace traffic::rollout {
 class JobWorkers {
  public:
   /// There is one object, as there is one MPI job in a process. It ends the workers when this
-  /// process exits. Where it cannot, they notice that this process is gone.
+  /// process exits. If it cannot, the workers notice that this process is gone.
   static JobWorkers& of_this_process();
 
   ~JobWorkers();
@@ -25,11 +25,12 @@ class JobWorkers {
   NoticeBoard& board();
   /// Number of workers to start for a pool that needs `wanted`.
   [[nodiscard]] int missing(int wanted) const;
-  /// The idle workers, and those started for it, serve a new pool of `wanted` workers.
+  /// Assigns `wanted` workers to a new pool: the idle ones, and those that were started for it.
   void take(int wanted);
-  /// The workers of a pool that has ended are idle again.
+  /// Marks the workers of a pool that has ended as idle.
   void give_back(int workers) { idle_ += workers; }
-  /// A start failed: it is not known which workers are well, so later pools start new ones.
+  /// Call it when a start has failed. It is then unknown which workers still run, so later pools
+  /// start new ones.
   void forget() { idle_ = 0; }
 
  private:

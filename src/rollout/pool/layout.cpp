@@ -33,8 +33,8 @@ std::size_t reply_offset(const Geometry& geometry) {
 
 template <typename T>
 T& at(std::span<std::byte> bytes, std::size_t offset) {
-  TRAFFIC_CHECK(offset + sizeof(T) <= bytes.size(), "offset {} is outside {} bytes", offset,
-                bytes.size());
+  TRAFFIC_CHECK(offset + sizeof(T) <= bytes.size(),
+                "a value at offset {} does not fit into {} bytes", offset, bytes.size());
   return *reinterpret_cast<T*>(bytes.data() + offset);
 }
 
@@ -65,7 +65,7 @@ PoolHead& head_of(std::span<std::byte> head) { return at<PoolHead>(head, 0); }
 void check_layout(std::uint64_t found) {
   if (found == layout_hash()) return;
   throw WorkerError(
-      "rollout_worker, sumo_env and the program that started them are not of one build "
+      "rollout_worker, sumo_env and the program that started them come from different builds "
       "(layout {} found, {} expected): build all of them again",
       hex64(found), hex64(layout_hash()));
 }

@@ -126,7 +126,7 @@ std::optional<Event> LocalPool::wait_any(std::span<const int> envs, double /*tim
   for (const int env : envs) {
     if (auto event = look(env)) return event;
   }
-  TRAFFIC_CHECK(false, "none of {} environments is busy", envs.size());
+  TRAFFIC_CHECK(false, "none of the {} environments is busy", envs.size());
   return std::nullopt;
 }
 

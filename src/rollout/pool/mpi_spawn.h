@@ -19,7 +19,7 @@ struct NodeWorkers {
 };
 
 struct WorkerSpawn {
-  std::string program;  ///< exists and can be executed: mpirun ends the job otherwise
+  std::string program;  ///< must exist and be executable; otherwise mpirun ends the job
   std::vector<NodeWorkers> nodes;
   double timeout_s = 60;
   std::function<void()> on_timeout;  ///< called in another thread; must end the process

@@ -12,7 +12,7 @@ namespace traffic::rollout {
 void require_programs(const Programs& programs);
 
 /// Requires that the launcher of the ranks can start more processes for them.
-/// @throws ConfigError if it cannot, as srun
+/// @throws ConfigError if the launcher is srun, which cannot
 void require_spawning();
 
 /// Requires sufficient limits of this user on open files and processes.

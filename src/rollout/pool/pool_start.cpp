@@ -37,7 +37,8 @@ double slowdown() {
   return std::clamp(load_average() / cores, 1.0, kMost);
 }
 
-/// Result of a rank, for all ranks. A leader also tells where the memory of its node is.
+/// The report of a rank, which all ranks get. That of a leader also says where the memory of its
+/// node is.
 struct Outcome {
   int code = 0;
   pid_t pid = 0;
@@ -59,8 +60,8 @@ Outcome not_started(const Error& error) {
                  fmt::format("the rollout workers could not be started: {}", error.what()));
 }
 
-/// Collective. Does everything that may fail on a node before workers start, and calls the workers
-/// that the job has.
+/// Collective. Does everything that may fail on a node before workers start, and tells the workers
+/// that the job already has to serve this pool.
 /// @return the results of all ranks
 /// @throws the first failure, on all ranks
 std::vector<Outcome> make_memory(const comm::MpiSession& session, const WorkerPoolSpec& spec,

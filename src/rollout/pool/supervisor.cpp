@@ -46,7 +46,8 @@ Supervisor::Supervisor(os::Descriptor file, std::uint32_t worker)
     check_head(first.bytes());
     geometry_ = head_of(first.bytes()).geometry;
   }
-  TRAFFIC_CHECK(worker_ < geometry_.num_workers(), "worker {} of {}", worker_,
+  TRAFFIC_CHECK(worker_ < geometry_.num_workers(),
+                "worker {} does not exist in a pool of {} workers", worker_,
                 geometry_.num_workers());
   head_ = map_pool_memory(file_, 0, geometry_.head_bytes(), os::Access::kReadWrite);
   bells_ = map_pool_memory(file_, geometry_.bells_offset(), geometry_.bells_bytes(),

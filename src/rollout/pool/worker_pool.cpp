@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kGlanceS = 0.5;  ///< time between checks of the workers while waiting
 constexpr double kCloseS = 10.0;  ///< time that the workers have to end their simulations
-constexpr double kMeetS = 600.0;  ///< time that the ranks have to meet before the end
+constexpr double kMeetS = 600.0;  ///< longest wait of the ranks for each other before the end
 
 /// One environment of this rank.
 struct MyEnv {
@@ -32,7 +32,7 @@ struct MyEnv {
   enum class Phase { kIdle, kBusy, kAnswered };
   RankSlot slot;
   Phase phase = Phase::kIdle;
-  RankSlot::Answer answer = {};  ///< checked
+  RankSlot::Answer answer = {};  ///< in the phase kAnswered its size has been checked
 };
 
 }  // namespace
@@ -82,8 +82,8 @@ void WorkerPool::close() {
   state_->close();
 }
 
-/// The leader of each node closes the pool there. Its workers then wait for the next pool. mpirun
-/// ends the job if one was killed.
+/// The leader of each node closes the pool there. The workers then wait for the next pool. If the
+/// leader has to kill a worker, mpirun ends the job.
 void WorkerPool::State::close() {
   if (std::exchange(closed, true) || !is_leader() || !memory) return;
   JobWorkers& workers = JobWorkers::of_this_process();
@@ -102,7 +102,8 @@ std::optional<Event> WorkerPool::State::look(int env, MyEnv& my) {
     event.why = my.slot.death();
   } else if (const auto room = my.slot.reply_buffer().size(); my.answer.size > room) {
     event.why =
-        fmt::format("simulation {}: the answer claims {} bytes of {}", env, my.answer.size, room);
+        fmt::format("simulation {}: the answer claims to have {} bytes, but there is room for {}",
+                    env, my.answer.size, room);
     my.slot.reject(my.answer.incarnation);
     my.slot.counters().rejected.fetch_add(1, std::memory_order_relaxed);
   } else {
@@ -136,7 +137,7 @@ void WorkerPool::step(int env, std::span<const std::byte> order) {
 
 std::optional<Event> WorkerPool::wait_any(std::span<const int> envs, double timeout_s) {
   TRAFFIC_CHECK(std::any_of(envs.begin(), envs.end(), [this](int env) { return busy(env); }),
-                "none of {} environments is busy", envs.size());
+                "none of the {} environments is busy", envs.size());
   const Bell& bell = state_->memory->bell(state_->local_rank());
   const Stopwatch waited;
   while (true) {

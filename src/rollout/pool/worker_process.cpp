@@ -29,7 +29,7 @@ struct Source {
   int fd = -1;
 };
 
-/// --notices PID:FD
+/// Parses the arguments "--notices PID:FD".
 std::optional<Source> parse(std::span<char* const> argv) {
   if (argv.size() != 3 || std::string_view(argv[1]) != "--notices") return std::nullopt;
   Source source;
@@ -52,8 +52,8 @@ std::optional<std::uint32_t> claim_number(const os::Descriptor& pool) {
   return number < head.geometry.num_workers() ? std::optional(number) : std::nullopt;
 }
 
-/// Signals are for the ranks: a worker that dies of one would end the whole job. The simulations
-/// inherit this setting.
+/// Ignores signals, because the ranks handle them, and a worker that a signal ends would end the
+/// whole job. The simulations inherit this setting.
 void leave_signals_to_ranks() {
   for (const int number : {SIGUSR1, SIGUSR2, SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     std::signal(number, SIG_IGN);
@@ -65,7 +65,8 @@ void leave_signals_to_ranks() {
 int run_rollout_worker(int argc, char** argv) {
   const auto source = parse({argv, static_cast<std::size_t>(argc)});
   if (!source) {
-    fmt::print(stderr, "rollout_worker is started by the trainer, through MPI\n");
+    fmt::print(stderr,
+               "rollout_worker cannot be started by hand: trainings start it through MPI\n");
     return static_cast<int>(ExitCode::kConfig);
   }
   leave_signals_to_ranks();

@@ -41,7 +41,7 @@ class ActingVehicles final : public AgentInSimulation {
   bool observed_ = false;    ///< the rank sees the vehicles in this episode
   bool is_advised_ = false;  ///< the rank drives the vehicles and has an advisor
   // Collected in the present control period:
-  std::vector<scene::GraphFrame> frames_;  ///< of which the first num_frames_ are of this period
+  std::vector<scene::GraphFrame> frames_;  ///< the first num_frames_ belong to this period
   std::size_t num_frames_ = 0;
   std::vector<scene::Candidate> candidates_;
   std::vector<ControlledVehicle> controlled_;

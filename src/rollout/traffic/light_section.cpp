@@ -29,14 +29,16 @@ void check_choices(const LightSection& lights, std::uint64_t rows) {
     if (!ordered || choice.num_greens < 2 || choice.present < 0 ||
         choice.present >= choice.num_greens) {
       throw WorkerError(
-          "observation asks for one of {} greens of light {} of {}, of which {} is on",
-          choice.num_greens, choice.light, lights.lost_s.size(), choice.present);
+          "observation lists light {} with {} greens, of which {} is on; expected lights below {} "
+          "in ascending order, at least 2 greens, and one of them on",
+          choice.light, choice.num_greens, choice.present, lights.lost_s.size());
     }
     light = choice.light;
     announced += static_cast<std::uint64_t>(choice.num_greens);
   }
   if (announced != rows) {
-    throw WorkerError("observation has {} rows of greens, its choices have {}", rows, announced);
+    throw WorkerError("observation has {} rows of greens, but its choices have {} greens", rows,
+                      announced);
   }
 }
 
@@ -67,7 +69,8 @@ void read_lights(ByteReader& reader, Period& period) {
   require_plausible(out.rows, "rows");
   check_choices(out, rows);
   if (head.num_nodes != 0 && head.num_nodes != head.num_lights) {
-    throw WorkerError("observation's graph has {} lights of {}", head.num_nodes, head.num_lights);
+    throw WorkerError("observation's graph has {} lights, expected {}", head.num_nodes,
+                      head.num_lights);
   }
 }
 

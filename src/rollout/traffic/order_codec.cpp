@@ -92,7 +92,7 @@ std::vector<OrderSection> read_orders(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
   const auto head = reader.take_one<OrdersHead>("the head of the orders");
   if (head.mark != kOrdersMark)
-    throw WorkerError("a message of {} bytes does not begin as orders do", bytes.size());
+    throw WorkerError("a message of {} bytes does not begin with the mark of orders", bytes.size());
   std::vector<OrderSection> sections;
   for (std::uint64_t s = 0; s < head.num_sections; ++s) {
     const ReadSection section(reader);

@@ -80,7 +80,9 @@ void PeriodWriter::add(std::string_view agent, const std::function<void(ByteWrit
 void read_period(std::span<const std::byte> bytes, Period& out) {
   ByteReader reader(bytes);
   const auto head = reader.take_one<PeriodHead>("the head");
-  if (head.mark != kPeriodMark) throw WorkerError("the answer is no observation");
+  if (head.mark != kPeriodMark) {
+    throw WorkerError("the answer does not begin with the mark of a control period");
+  }
   out.time_s = head.time_s;
   out.terminated = head.terminated != 0;
   out.truncated = head.truncated != 0;

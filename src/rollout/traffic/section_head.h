@@ -30,7 +30,7 @@ struct SectionHead {
   }
 };
 
-/// A size as the heads of sections hold it.
+/// A size in the type that the heads of sections use for counts.
 inline std::uint32_t count_of(std::size_t size) { return static_cast<std::uint32_t>(size); }
 
 /// Takes a section off the front of a message.

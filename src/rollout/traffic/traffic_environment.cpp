@@ -89,7 +89,7 @@ void TrafficEnvironment::obey(std::span<const std::byte> order) {
   for (const OrderSection& section : read_orders(order)) {
     const auto found = std::ranges::find(agents_, section.agent, &Acting::name);
     if (found == agents_.end()) {
-      throw WorkerError("an order for agent '{}' came, which does not act in this simulation",
+      throw WorkerError("an order is for agent '{}', which does not act in this simulation",
                         section.agent);
     }
     found->agent->obey(section.commands);

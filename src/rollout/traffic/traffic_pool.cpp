@@ -54,8 +54,8 @@ void TrafficPool::act(int env, const Orders& orders) {
   pool_->step(env, orders_);
 }
 
-/// An answer that cannot be read, or that contradicts the pool about the episode's end, is rejected
-/// and its episode lost.
+/// Rejects an answer that cannot be read, or that contradicts the pool about the episode's end; the
+/// episode is then lost.
 std::optional<Event> TrafficPool::wait_any(std::span<const int> envs, double timeout_s) {
   const auto event = pool_->wait_any(envs, timeout_s);
   if (!event || event->lost) return event;
@@ -63,8 +63,9 @@ std::optional<Event> TrafficPool::wait_any(std::span<const int> envs, double tim
     Period& period = periods_[static_cast<std::size_t>(event->env)];
     read_period(pool_->answer(event->env), period);
     if (period.done() != event->done) {
-      throw WorkerError("observation says {} of the episode's end, but the simulation says {}",
-                        period.done(), event->done);
+      throw WorkerError(
+          "the episode has ended: {} by the observation, but {} by the message of the simulation",
+          period.done(), event->done);
     }
   } catch (const WorkerError& error) {
     pool_->reject(event->env);

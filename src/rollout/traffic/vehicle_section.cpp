@@ -64,7 +64,10 @@ scene::FrameView read_frame(ByteReader& reader, std::size_t num_features) {
   // The frame's view of the global features points into the head itself.
   const FrameHead& head = reader.take<FrameHead>(1, "a frame")[0];
   if (head.mark != kFrameMark || head.features != num_features) {
-    throw WorkerError("observation holds no frame where one was announced");
+    throw WorkerError(
+        "observation has no frame with {} features per vehicle where its head "
+        "announces one",
+        num_features);
   }
   // Each count is read once, so that the checked values are the values that are used.
   const std::uint64_t nodes = head.nodes;
@@ -94,9 +97,9 @@ void check_candidates(const VehicleSection& vehicles, std::int64_t num_conflicts
     if (candidate.node < 0 || candidate.node >= nodes || candidate.conflict < 0 ||
         candidate.conflict >= num_conflicts || candidate.approach < -1) {
       throw WorkerError(
-          "observation's candidate is vehicle {} of {} before conflict {} of {}: "
-          "expected indices below these numbers",
-          candidate.node, nodes, candidate.conflict, num_conflicts);
+          "observation's candidate is vehicle {} before conflict {} on approach {}; expected a "
+          "vehicle below {}, a conflict below {} and an approach from -1",
+          candidate.node, candidate.conflict, candidate.approach, nodes, num_conflicts);
     }
   }
 }
@@ -107,7 +110,7 @@ void check_commands(std::span<const scene::Command> commands) {
         command.lane_change < scene::LaneChange::kRight ||
         command.lane_change > scene::LaneChange::kLeft || !std::isfinite(command.value) ||
         !std::isfinite(command.hold_s)) {
-      throw WorkerError("observation's command for vehicle {} is not a command",
+      throw WorkerError("observation's command for vehicle {} is unknown or not finite",
                         command.vehicle_id);
     }
   }

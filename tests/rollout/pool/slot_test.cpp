@@ -154,7 +154,7 @@ TEST(PoolMemory, OfAnotherBuildIsRefused) {
   PoolMemory memory = PoolMemory::create(testing::small_plan());
   memory.pool().layout += 1;
   EXPECT_THAT([&] { PoolMemory again(open_pool_memory(getpid(), memory.file().get())); },
-              ::testing::ThrowsMessage<WorkerError>(HasSubstr("not of one build")));
+              ::testing::ThrowsMessage<WorkerError>(HasSubstr("from different builds")));
 }
 
 TEST(PoolMemory, ThatIsTooShortIsRefused) {

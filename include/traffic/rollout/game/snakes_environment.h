@@ -1,4 +1,5 @@
-/// 3v3 snakes behind a pool: one team is commanded, the other plays by a script.
+/// The game 3v3 snakes as an environment of a pool. The user of the pool commands one team; a
+/// script plays the other.
 ///
 /// Programs that step thousands of games are faster with game::Arena. This class is for code that
 /// works on any pool of environments.

@@ -18,8 +18,11 @@ namespace traffic::rollout {
 /// Progress of the episode of an environment. Fragments are parts of episodes (run_fragments()).
 struct EpisodeProgress {
   bool running = false;
-  std::int64_t episode = -1;  ///< index among all episodes; for fragments, of this environment
-  std::int64_t losses = 0;    ///< number of times that it was lost; a retry may use another seed
+  /// Index of the episode: in run_episodes() among all episodes of the call, in run_fragments()
+  /// among those of this environment.
+  std::int64_t episode = -1;
+  std::int64_t losses = 0;  ///< number of times that the episode was lost; a retry may use another
+                            ///< seed
   std::int64_t steps_left =
       0;  ///< for fragments: steps that this environment still has to contribute
   std::int64_t contributed =

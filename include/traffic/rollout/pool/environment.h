@@ -21,7 +21,7 @@ class EnvHost {
   EnvHost(const EnvHost&) = delete;
   EnvHost& operator=(const EnvHost&) = delete;
 
-  /// Reports the begin of a simulation step, as a sign of life. @return number of steps before
+  /// Reports the begin of a simulation step, as a sign of life. @return number of earlier steps
   virtual std::uint64_t begin_step() = 0;
   /// Number of episodes that reached their end.
   [[nodiscard]] virtual std::uint64_t episodes() const = 0;

@@ -29,9 +29,10 @@ struct WorkerPoolSpec {
   Programs programs;
   std::string settings;  ///< text for every environment process; the pool does not read it
   std::size_t max_order_bytes = 0;
-  std::size_t max_answer_bytes = 0;  ///< unused bytes take no memory
-  /// A rollout_worker without a sign of life for this time counts as stopped; it gives one every 50
-  /// ms. The time must be shorter than the patience of other ranks with a waiting rank.
+  std::size_t max_answer_bytes = 0;  ///< memory for bytes that are never written is not allocated
+  /// A rollout_worker that gives no sign of life for this time counts as stopped; a running one
+  /// gives a sign every 50 ms. The time must be shorter than the time for which other ranks wait
+  /// for a rank that waits here.
   double worker_silence_s = 60.0;
 };
 

@@ -1,5 +1,6 @@
-/// Arrays in a shared buffer, one after the other, each padded to kUnit bytes. Reading is checked,
-/// because a broken simulation may have written anything: no count leads outside the buffer.
+/// Arrays in a shared buffer, one after the other, each padded to kUnit bytes. The reader checks
+/// every count, because a broken simulation may have written anything, and reads nothing outside
+/// the buffer.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +60,7 @@ class ByteReader {
   template <typename T>
   std::span<const T> take(std::uint64_t count, std::string_view what) {
     if (count > bytes_.size() / sizeof(T) || padded(count * sizeof(T)) > bytes_.size()) {
-      throw WorkerError("message is cut off: {} should have {} entries, but {} bytes are left",
+      throw WorkerError("message is too short: {} should have {} entries, but {} bytes are left",
                         what, count, bytes_.size());
     }
     const auto* first = reinterpret_cast<const T*>(bytes_.data());
@@ -75,7 +76,8 @@ class ByteReader {
   }
   /// @throws WorkerError if bytes are left
   void expect_end() const {
-    if (!bytes_.empty()) throw WorkerError("message is followed by {} bytes", bytes_.size());
+    if (!bytes_.empty())
+      throw WorkerError("message has {} bytes after its last part", bytes_.size());
   }
 
  private:

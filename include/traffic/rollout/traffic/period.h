@@ -23,7 +23,7 @@ struct ControlledVehicle {
   std::int32_t conflict = -1;     ///< conflict ahead when the vehicle was last seen; -1: none
   std::int32_t steps = 0;         ///< simulation steps under control
   std::int32_t hard_brakes = 0;   ///< steps in which the vehicle or its follower braked hard
-  std::int32_t unsafe_steps = 0;  ///< steps in which either was under a threshold of the shield
+  std::int32_t unsafe_steps = 0;  ///< steps in which either was too close to the vehicle ahead
 };
 
 /// The section of the agent `vehicles`. Empty where vehicles do not act.
