@@ -8,7 +8,12 @@ torch::Tensor moments_of(const torch::Tensor& x, std::int64_t conflicts,
                          const torch::Tensor& mask) {
   const bool fits = x.defined() && x.is_floating_point() && conflicts > 0 &&
                     (conflicts == 1 || (x.dim() > 0 && x.size(-1) == conflicts));
-  if (!fits) throw ShapeError("moments_of: {} with {} conflicts", describe(x), conflicts);
+  if (!fits) {
+    throw ShapeError(
+        "moments_of: x is {}, expected floating point; with several conflicts a last dimension of "
+        "{}",
+        describe(x), conflicts);
+  }
   torch::Tensor values = x.detach().to(torch::kFloat64);
   torch::Tensor counted = torch::ones_like(values);
   if (mask.defined()) {

@@ -12,7 +12,8 @@ LagrangeMultiplier::LagrangeMultiplier(const ConstraintParameters& parameters)
   if (!(parameters.cost_limit >= 0.0) || !(parameters.lagrange_lr > 0.0) ||
       !(parameters.lagrange_max >= 0.0) || !std::isfinite(parameters.lagrange_max)) {
     throw ConfigError(
-        "constraint: cost_limit {}, lagrange_lr {}, lagrange_max {}: expected >= 0, > 0, >= 0",
+        "constraint: cost_limit {}, lagrange_lr {}, lagrange_max {}: expected at least 0, more "
+        "than 0 and at least 0",
         parameters.cost_limit, parameters.lagrange_lr, parameters.lagrange_max);
   }
   set_value(parameters.lagrange_init);

@@ -1,3 +1,4 @@
+/// The losses of PPO by tensor operations, for tensors that are not on the CPU (ppo_loss_terms.h).
 #include <array>
 
 #include "ppo_loss_terms.h"
@@ -6,7 +7,8 @@
 namespace traffic::rl {
 namespace {
 
-/// x where mask is true and 0 elsewhere, even if x is not finite there; the same for the gradient.
+/// x where the mask is true, and 0 with gradient 0 where it is false, even if x is NaN or infinite
+/// there. Without a mask: x.
 torch::Tensor only(const torch::Tensor& x, const torch::Tensor& mask) {
   return mask.defined() ? x.masked_fill(~mask, 0.0) : x;
 }
@@ -19,7 +21,7 @@ torch::Tensor count64(const torch::Tensor& x, const torch::Tensor& mask) {
   return torch::full({}, static_cast<double>(x.numel()), options);
 }
 
-/// Sums over the terms of one kind.
+/// Sums over the terms of one kind: decisions or selections.
 struct PolicySums {
   torch::Tensor loss;     ///< with gradient
   torch::Tensor entropy;  ///< with gradient

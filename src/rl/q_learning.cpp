@@ -21,7 +21,7 @@ torch::Tensor dueling_q(const torch::Tensor& heads) {
 
 torch::Tensor double_q_values(const torch::Tensor& online_q, const torch::Tensor& target_q) {
   check_floating("values of actions", online_q, 2);
-  check_like("the target network's", target_q, online_q);
+  check_like("the target network's values of actions", target_q, online_q);
   const torch::NoGradGuard no_grad;
   return target_q.gather(1, online_q.argmax(1, /*keepdim=*/true)).squeeze(1);
 }

@@ -69,7 +69,8 @@ SegmentSubset select_segments(const Segments& segments, const torch::Tensor& cho
   auto* ends = ptr.mutable_data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < order.numel(); ++i) {
     if (pick[i] < 0 || pick[i] >= segments.count()) {
-      throw ShapeError("select_segments: segment {} of {} segments", pick[i], segments.count());
+      throw ShapeError("select_segments: segment {} was chosen, but there are {} segments", pick[i],
+                       segments.count());
     }
     ends[i + 1] = ends[i] + at[pick[i] + 1] - at[pick[i]];
   }

@@ -18,7 +18,7 @@ TEST(Moments, GiveMeanAndDeviationOfEachConflict) {
   const torch::Tensor x = noise(1, {50, 4, 3}) * 7 + f64({1, -2, 100});
   const Scale scale = scale_of(moments_of(x, 3));
   const torch::Tensor flat = x.reshape({-1, 3});
-  // Squares of 100 lose four of sixteen digits.
+  // The squares of the third column are about 1e4, so their rounding errors are about 1e-12.
   EXPECT_LT(distance(scale.mean, flat.mean(0)), 1e-11);
   EXPECT_LT(distance(scale.deviation, flat.std(0, false)), 1e-11);
 }
@@ -93,7 +93,7 @@ TEST(RunningMeanStd, IsTheMeanAndDeviationOfAllUpdates) {
   for (const auto& [from, to] : std::vector<std::pair<int, int>>{{0, 1}, {1, 90}, {90, 300}}) {
     running.update(moments_of(x.slice(0, from, to), 2));
   }
-  // Mean 1000 with deviation 3: the squares lose six of sixteen digits.
+  // The squares of the first column are about 1e6, so their rounding errors are about 1e-10.
   EXPECT_LT(distance(running.scale().mean, x.mean(0)), 1e-9);
   EXPECT_LT(distance(running.scale().deviation, x.std(0, false)), 1e-7);
 }
@@ -109,7 +109,7 @@ TEST(RunningMeanStd, StandardisesAndRestores) {
   EXPECT_EQ(running.standardise(x.to(torch::kFloat32)).scalar_type(), torch::kFloat32);
 }
 
-TEST(RunningMeanStd, IsTheIdentityWithoutUpdatesOrVariation) {
+TEST(RunningMeanStd, WithoutUpdatesOrVariationTheDeviationIsOne) {
   RunningMeanStd running(1);
   const torch::Tensor x = f64({3, -7});
   EXPECT_TRUE(torch::equal(running.standardise(x), x));

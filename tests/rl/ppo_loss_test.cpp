@@ -52,7 +52,7 @@ TEST(PpoLoss, ClipsARatioOnlyInTheDirectionOfTheAdvantage) {
 }
 
 TEST(PpoLoss, ClipsEachDecisionOnItsOwn) {
-  // The product of the two ratios is 1: clipped jointly, nothing would be clipped.
+  // The product of the two ratios is 1, so clipping the product would change nothing.
   const PolicyTerms terms = decisions_with_ratios({2.0, 0.5}, {1, 1});
   EXPECT_LT(distance(ratio_gradient(terms), f64({0, -1})), 1e-14);
 }
@@ -95,8 +95,9 @@ TEST(ValueLoss, ClipsAChangeTowardsTheTargetInBothDirections) {
   const ValueTerms terms{
       .values = values, .old_values = f64({0, 0, 0, 0}), .returns = f64({4, -4, 4, -1})};
   const torch::Tensor loss = value_loss_sum(terms, 1.0);
-  // Moved by 3 towards a target at distance 4: counted as 1, without gradient. Moved by less, or
-  // away from the target: counted as it is.
+  // The first two values moved by 3 towards a target at distance 4. The move counts as 1, so the
+  // error is 3, without gradient. The third moved by less than the limit and the fourth away from
+  // its target: their own errors count.
   EXPECT_NEAR(loss.item<double>(), 9 + 9 + 3.5 * 3.5 + 16, 1e-14);
   loss.backward();
   EXPECT_LT(distance(values.grad(), f64({0, 0, -7, 8})), 1e-14);
@@ -120,7 +121,8 @@ TEST(ValueLoss, AcceptsValuesPerConflictAndIgnoresMaskedOnes) {
   EXPECT_LT(distance(terms.values.grad(), f64({2, 0, 0, 8}).view({2, 2})), 1e-14);
 }
 
-/// A minibatch whose losses are functions of parameters [P], cut into parts like those of ranks.
+/// A minibatch whose log-probabilities, entropies and values are functions of five parameters.
+/// part() cuts out the share of a rank.
 struct Minibatch {
   torch::Tensor decision_features = noise(1, {37, 5});
   torch::Tensor decision_old = -noise(2, {37}).abs();
@@ -193,7 +195,8 @@ TEST(PpoLoss, PartsOfABatchAddUpToTheJoinedBatch) {
       loss += part.loss.detach();
       sums += part.sums;
     }
-    // Sums of some 100 doubles of order 1 in another order: 1e-16 each.
+    // About a hundred doubles near 1 are added in another order; each addition may round
+    // differently by 1e-16.
     EXPECT_NEAR(loss.item<double>(), expected.loss.item<double>(), 1e-13);
     EXPECT_LT(distance(parameters.grad(), joined.grad()), 1e-13);
     EXPECT_LT(distance(sums, expected.sums), 1e-12);

@@ -8,8 +8,8 @@
 
 namespace traffic::rl {
 
-/// Action values of two critics. The losses use the smaller value of each action, because a single
-/// critic overestimates.
+/// Action values of two critics. The functions below use the smaller of the two values of each
+/// action, because a single critic overestimates.
 struct TwinQ {
   torch::Tensor first;   ///< [B, actions]
   torch::Tensor second;  ///< [B, actions]
@@ -30,6 +30,7 @@ struct SacActorLoss {
 /// @param logits [B, actions] of the policy pi
 /// @param q not differentiated
 /// @param denominator number of transitions on all ranks
+/// @throws ShapeError
 SacActorLoss sac_actor_loss(const torch::Tensor& logits, const TwinQ& q, double alpha,
                             double denominator);
 

@@ -21,8 +21,8 @@ class LagrangeMultiplier {
   /// policy meet the limit.
   [[nodiscard]] bool is_at_max() const { return value_ >= parameters_.lagrange_max; }
 
-  /// One step of gradient ascent: raises the multiplier while the cost is over the limit and lowers
-  /// it while under, within [0, lagrange_max].
+  /// One step of gradient ascent: raises the multiplier if the cost is over the limit and lowers it
+  /// if the cost is under the limit, within [0, lagrange_max].
   /// @throws NumericError if the cost is not finite
   void update(double mean_episode_cost);
 

@@ -15,7 +15,7 @@ struct PpoParameters {
   double learning_rate = 3e-4;
   double gamma = 0.99;
   double gae_lambda = 0.95;
-  double clip_range = 0.2;      ///< for the ratio of every CV's decision and of the selection
+  double clip_range = 0.2;      ///< for the ratio of each vehicle's decision and of the selection
   double vf_clip_range = 10.0;  ///< limit on the change of a value, in standardised units; 0: none
   double ent_coef = 0.01;       ///< weight of the entropy bonus
   double vf_coef = 0.5;         ///< weight of the value loss
