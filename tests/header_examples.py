@@ -62,7 +62,10 @@ def translation_unit():
 
 
 def compiler(build):
-    """The command that compiles a test of train, which may include every header, without its files."""
+    """Finds the words of the command that compiles a test of the module train, and the folder in which it runs.
+
+    Tests of train may include every header. The words lack the input and output files.
+    """
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         words = shlex.split(entry["command"])
         if any("/test_train.dir/" in word for word in words) and "cmake_pch" not in entry["file"]:

@@ -21,12 +21,12 @@ struct RecordingFile {
 std::unique_ptr<Recording> read_fcd_xml(std::unique_ptr<TextInput> input, InputProblems& problems);
 /// Floating car data of SUMO as a table: timestep_time;vehicle_id;vehicle_x;...
 std::unique_ptr<Recording> read_fcd_csv(std::unique_ptr<TextInput> input, InputProblems& problems);
-/// Chunks of JSON: a folder with metadata.json, that file, or one chunk
-/// (docs/reference/recording-formats.md).
+/// Chunks of JSON (docs/reference/recording-formats.md).
+/// @param path a folder with a file metadata.json, the file metadata.json, or a single chunk
 std::unique_ptr<Recording> read_json(const std::string& path, std::unique_ptr<TextInput> input,
                                      InputProblems& problems);
-/// Whether the first bytes are a table of NGSIM as it was published by period: numbers, and no
-/// header.
+/// Whether the file begins like a table of NGSIM without a header: with a row of 18, 24 or 25
+/// fields, the first 14 of them numbers.
 [[nodiscard]] bool is_ngsim_without_header(std::string_view head);
 /// Trajectories of NGSIM, with or without a header.
 std::unique_ptr<Recording> read_ngsim(std::unique_ptr<TextInput> input, InputProblems& problems);
@@ -36,12 +36,13 @@ std::unique_ptr<Recording> read_highd(const std::string& path, std::unique_ptr<T
 
 /// Opens a recording of the format "fcd", "json", "ngsim" or "highd"; "auto" guesses the format
 /// from the first bytes.
-/// @throws ConfigError for another name; DataError if the content is none of them
+/// @throws ConfigError if the format has another name; DataError if "auto" does not recognise the
+///   content, or if the path is a folder and the format neither "auto" nor "json"
 std::unique_ptr<Recording> open_recording(const RecordingFile& file, const std::string& format,
                                           InputProblems& problems);
 
-/// Collects the attributes of a vehicle in floating car data; XML and tables give them the same
-/// names.
+/// Collects the attributes of a vehicle in floating car data. Their names are those of XML; the
+/// columns of tables have the prefix vehicle_, which read_fcd_csv removes.
 class FcdFields {
  public:
   FcdFields(const std::string& file, InputProblems& problems) : file_(file), problems_(problems) {}

@@ -12,7 +12,8 @@ Arena::Arena(int num_games)
 }
 
 std::size_t Arena::index(int game) const {
-  TRAFFIC_CHECK(game >= 0 && game < size(), "game {} of {}", game, size());
+  TRAFFIC_CHECK(game >= 0 && game < size(), "there is no game {}, expected 0 to {}", game,
+                size() - 1);
   return static_cast<std::size_t>(game);
 }
 
@@ -44,8 +45,10 @@ void Arena::step(const Step& step) {
                     step.rewards.size() == games_.size() * kSnakes &&
                     step.over.size() == games_.size() &&
                     (step.died.empty() || step.died.size() == games_.size()),
-                "{} actions, {} rewards and {} ends of {} games", step.actions.size(),
-                step.rewards.size(), step.over.size(), games_.size());
+                "a step of {} games needs {} actions and rewards and an end for each game, found "
+                "{} actions, {} rewards and {} ends",
+                games_.size(), games_.size() * kSnakes, step.actions.size(), step.rewards.size(),
+                step.over.size());
   for (std::size_t i = 0; i < games_.size(); ++i) {
     Actions actions;
     std::copy_n(step.actions.begin() + static_cast<std::ptrdiff_t>(i * kSnakes), kSnakes,

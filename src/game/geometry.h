@@ -25,10 +25,10 @@ inline constexpr auto kNeighbours = [] {
   return table;
 }();
 
-/// The shorter way round from 0 to by, in -size/2 .. (size-1)/2.
+/// The shorter way from 0 to `by` round a ring of `size` cells, in -size/2 .. (size-1)/2.
 constexpr int wrapped(int by, int size) { return (by + size + size / 2) % size - size / 2; }
 
-/// How far down and to the right, the shorter way round.
+/// Distance down and to the right on the torus, the shorter way round.
 struct Offset {
   int rows = 0;
   int columns = 0;

@@ -148,7 +148,8 @@ int way(const View& view, std::size_t snake, std::size_t bean) {
   return steps == Paths::kNone ? kFar : steps;
 }
 
-/// Cost of a move: the steps to the target or, without a target, less for more room.
+/// Cost of a move: the number of steps to the target. Without a target, a move into more room costs
+/// less.
 int cost_of_way(const View& view, std::size_t snake, std::uint8_t direction, int target) {
   const int room = view.paths.room[snake][direction];
   if (room == 0) return 2 * kFar;
@@ -214,7 +215,7 @@ int danger(const View& view, std::size_t snake, Cell next) {
 }
 
 TeamActions evasive_actions(const View& view) {
-  constexpr int kLate = 6;       // steps that a bean seems farther away where an enemy is first
+  constexpr int kLate = 6;       // steps added to the way to a bean that an enemy reaches first
   constexpr int kDeadEnd = 100;  // cost of a move that is worse than any way
   constexpr int kStake = 6;      // steps that a segment at stake is worth
   std::array<int, kBeans> enemies{};

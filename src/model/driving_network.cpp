@@ -17,7 +17,7 @@ namespace traffic::model {
 namespace {
 
 constexpr std::int64_t kPatch = 4;
-/// Widths of the two parts of the input before they are joined.
+/// Widths of the encodings of image and status, which are then joined.
 constexpr std::int64_t kImageWidth = 192;
 constexpr std::int64_t kStatusWidth = 64;
 constexpr double kFrame_s = 0.5;
@@ -25,7 +25,8 @@ constexpr double kFrame_s = 0.5;
 /// from 1e-4 to 0.02 (Liao et al. 2025, arXiv:2411.15139).
 constexpr double kTruncated = 50.0;
 
-/// Share of the signal's variance that is left at a noise level in [0, 1] of the truncated part.
+/// Share of the signal's variance that is left at a noise level. Level 0 has no noise, level 1 that
+/// of step kTruncated.
 torch::Tensor signal_share(const torch::Tensor& level) {
   const double first = std::sqrt(1e-4), last = std::sqrt(0.02);
   const torch::Tensor t = level * kTruncated;
@@ -36,7 +37,8 @@ torch::Tensor signal_share(const torch::Tensor& level) {
   return torch::exp(-sum);
 }
 
-/// Copies cells of 4 x 4 patches, channel by channel: [B, C, H, W] -> [B, H / 4, W / 4, 16 C].
+/// Makes a row of each patch of 4 x 4 cells, channel by channel, and scales bytes to 0 .. 1:
+/// [C, H, W] -> [H / 4, W / 4, 16 C].
 TRAFFIC_VECTORISED void copy_patches(const std::uint8_t* image, float* out, std::int64_t channels,
                                      std::int64_t rows, std::int64_t columns) {
   const std::int64_t across = columns / kPatch;
@@ -66,7 +68,8 @@ torch::Tensor weighted_mean(const torch::Tensor& values, const torch::Tensor& we
 }  // namespace
 
 DrivingNetworkImpl::DrivingNetworkImpl(const DrivingShape& shape) : shape_(shape) {
-  TRAFFIC_CHECK(shape.rows % 8 == 0 && shape.columns % 8 == 0, "an image of {} x {} cells",
+  TRAFFIC_CHECK(shape.rows % 8 == 0 && shape.columns % 8 == 0,
+                "the rows and columns of an image are {} and {}, expected multiples of 8",
                 shape.rows, shape.columns);
   const std::int64_t width = shape.width;
   const std::int64_t hidden = shape.hidden_dim;
@@ -139,7 +142,7 @@ torch::Tensor DrivingNetworkImpl::encode_image(const torch::Tensor& image) {
   };
   torch::Tensor x =
       torch::linear(cast(patches(image)), cast(patch_->weight), cast(patch_->bias)).relu_();
-  // The rows of the product are cells of an image in channels-last order.
+  // x is [B, H / 4, W / 4, channels], that is, an image in channels-last order.
   x = x.permute({0, 3, 1, 2});
   x = torch::conv2d(x, cast(merge_->weight), cast(merge_->bias), 2).relu_();
   x = torch::conv2d(x, cast(convolution_->weight), cast(convolution_->bias), 2, 1).relu_();
@@ -243,9 +246,11 @@ DrivingPlans DrivingNetworkImpl::plans(const torch::Tensor& encoding,
 }
 
 torch::Tensor group_centres(const torch::Tensor& rows, std::int64_t k, std::uint64_t seed) {
-  TRAFFIC_CHECK(rows.dim() == 2 && rows.size(0) >= k, "{} rows for {} groups", rows.size(0), k);
+  TRAFFIC_CHECK(rows.dim() == 2 && rows.size(0) >= k,
+                "{} rows for {} groups, expected at least one for each", rows.size(0), k);
   Rng rng(seed);
-  // k-means++: each further centre is drawn with the squared distance to the nearest one before.
+  // k-means++: each further centre is a row, drawn with a probability that is proportional to its
+  // squared distance to the nearest centre so far.
   torch::Tensor centres = torch::empty({k, rows.size(1)});
   torch::Tensor nearest = torch::full({rows.size(0)}, INFINITY);
   auto pick = static_cast<std::int64_t>(rng.uniform_int(static_cast<std::uint64_t>(rows.size(0))));

@@ -15,8 +15,9 @@ void check_cpu_values(const GraphBatch& graph) {
   const std::int64_t nodes = graph.num_nodes();
   const std::int64_t edges = graph.num_edges();
   if (ptr[0] != 0 || ptr[nodes] != edges || !std::is_sorted(ptr, ptr + nodes + 1)) {
-    throw ShapeError("edge_ptr runs from {} to {}; it must not decrease and run from 0 to {} edges",
-                     ptr[0], ptr[nodes], edges);
+    throw ShapeError(
+        "edge_ptr runs from {} to {}; expected numbers that rise from 0 to {}, the number of edges",
+        ptr[0], ptr[nodes], edges);
   }
   const auto* wrong =
       std::find_if(src, src + edges, [&](std::int32_t s) { return s < 0 || s >= nodes; });

@@ -28,7 +28,7 @@ torch::Tensor cross_entropy(const torch::Tensor& logit, const torch::Tensor& tar
 }
 
 void check(const WorldModelOutput& output, const WorldModelTargets& targets, std::int64_t stage) {
-  TRAFFIC_CHECK(stage == 1 || stage == 2, "stage {} is neither 1 nor 2", stage);
+  TRAFFIC_CHECK(stage == 1 || stage == 2, "the stage is {}, expected 1 or 2", stage);
   if (targets.future.sizes() != output.future.sizes() ||
       targets.future_mask.sizes() != output.future.sizes().slice(0, 2) ||
       targets.conflict.sizes() != output.conflict_logit.sizes() ||

@@ -27,7 +27,7 @@ TRAFFIC_VECTORISED void mask_gradient(float* __restrict grad, const float* __res
   for (std::int64_t i = 0; i < count; ++i) grad[i] = y[i] > 0.0F ? grad[i] : 0.0F;
 }
 
-/// grad is a product of this file that nothing else refers to, so it may change in place.
+/// grad is an intermediate result of this file and has no other users, so it may change in place.
 void through_relu_in_place(const at::Tensor& grad, const at::Tensor& y) {
   mask_gradient(grad.mutable_data_ptr<float>(), y.const_data_ptr<float>(), y.numel());
 }

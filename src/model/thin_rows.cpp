@@ -33,8 +33,8 @@ Tensor weighted_gram(const Tensor& x, const Tensor& scale) {
 }
 
 /// rows = x / sqrt(x gram x^T + kNormEps), row by row; differentiable with respect to gram only.
-/// Its gradient is a sum over all nodes in their order, so that it does not depend on the number of
-/// threads, as the gradient of a matrix product may.
+/// Its gradient is a sum over all nodes in their order, so it does not depend on the number of
+/// threads. The gradient of a matrix product may depend on that number.
 class ThinRows : public torch::autograd::Function<ThinRows> {
  public:
   static Tensor forward(AutogradContext* ctx, const Tensor& x, const Tensor& gram) {

@@ -76,7 +76,7 @@ WorldModelOutput WorldModelImpl::heads(const torch::Tensor& h) {
 }
 
 std::vector<std::string> WorldModelImpl::parameters_without_gradient(std::int64_t stage) const {
-  TRAFFIC_CHECK(stage == 1 || stage == 2, "stage {} is neither 1 nor 2", stage);
+  TRAFFIC_CHECK(stage == 1 || stage == 2, "the stage is {}, expected 1 or 2", stage);
   std::vector<std::string> names;
   if (stage == 2) return names;
   for (const auto& parameter : named_parameters()) {

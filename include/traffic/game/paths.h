@@ -14,7 +14,8 @@ namespace traffic::game {
 /// The cells of tails count as free, because a tail moves on unless its snake eats.
 struct Paths {
   static constexpr std::uint8_t kNone = 255;  ///< number of steps if there is no way
-  static constexpr int kLanes = 8;            ///< kBeans, rounded up to the size of a vector
+  static constexpr int kLanes = 8;            ///< entries per move: kBeans, rounded up to the size
+                                              ///< of a vector of the processor
 
   template <typename T>
   using PerMove = std::array<std::array<T, kDirections>, kSnakes>;

@@ -22,8 +22,8 @@ inline constexpr double kUnadvised = 0.2;
 struct ControllerInputs {
   std::int64_t own = 0;     ///< columns of a candidate
   std::int64_t shared = 0;  ///< columns of a state, shared by its candidates
-  std::int64_t impact = 0;  ///< number of last columns of `own`, from which the impact of a command
-                            ///< is predicted; 0: none
+  std::int64_t impact = 0;  ///< columns at the end of `own`, from which the impact of a command is
+                            ///< predicted; 0: none
   std::int64_t advice = 0;  ///< columns of `own` before those of `impact`, one for each command; a
                             ///< 1 marks the advised command; 0: no advice
   std::int64_t conflict = 0;  ///< columns of a conflict, the input of the value
@@ -37,10 +37,11 @@ struct CandidateBatch {
 };
 
 struct ControllerOutput {
-  torch::Tensor longitudinal;  ///< [M, commands] logits of categorical commands, or [M, 1] mean of
-                               ///< the raw sample of a continuous command (BoundedGaussian)
-  torch::Tensor log_std;       ///< [1] logarithm of the raw sample's deviation; undefined with
-                               ///< categorical commands
+  /// [M, commands] logits of categorical commands (with Q-learning: their advantages), or [M, 1]
+  /// mean of the Gaussian from whose sample rl::BoundedGaussian computes a continuous command.
+  torch::Tensor longitudinal;
+  /// [1] logarithm of the deviation of this Gaussian; undefined with categorical commands.
+  torch::Tensor log_std;
   torch::Tensor lane;   ///< [M, 3] logits of right, keep, left; undefined without lane changes
   torch::Tensor score;  ///< [M] influence score, which ranks the candidates
 };
@@ -58,8 +59,9 @@ class ControllerImpl : public torch::nn::Module {
 
   /// Sets the initial parameters, which depend on the seed alone. The heads start small, so that an
   /// untrained controller gives commands with probability vehicles.first_command_probability
-  /// whatever its input, or follows advice with probability vehicles.advice_probability. This is
-  /// not part of the constructor, because initialise() needs a module that a shared_ptr owns.
+  /// whatever its input, or follows advice with probability vehicles.advice_probability. The
+  /// constructor cannot do this, because initialise() (traffic/model/initialise.h) needs a module
+  /// that a shared_ptr already owns.
   void reset(std::uint64_t seed);
 
   ControllerOutput forward(const CandidateBatch& candidates);

@@ -18,8 +18,9 @@ class CostCriticImpl : public torch::nn::Module {
   /// @param inputs number of columns of a conflict
   CostCriticImpl(const config::Lagrange& sizes, std::int64_t inputs);
 
-  /// Sets the initial parameters, which depend on the seed alone; the last layer starts small. This
-  /// is not part of the constructor, because initialise() needs a module that a shared_ptr owns.
+  /// Sets the initial parameters, which depend on the seed alone; the last layer starts small. The
+  /// constructor cannot do this, because initialise() (traffic/model/initialise.h) needs a module
+  /// that a shared_ptr already owns.
   void reset(std::uint64_t seed);
 
   /// @param conflicts [N, inputs]

@@ -1,8 +1,9 @@
-/// The network of a driving policy: an image from above and a status in, plans out.
+/// The network of a driving policy. From an image from above and a status, a list of numbers about
+/// the vehicle, it computes plans.
 ///
-/// A plan is [12] numbers: x and y of six positions. The network works with residuals: the plan
-/// less that of constant velocity, divided by the mean size of this difference in the training
-/// data, so that its numbers are near 1 at any speed.
+/// A plan consists of twelve numbers: x and y of six positions. The network works with residuals: a
+/// plan minus the plan of driving on at constant velocity, divided by the mean size of this
+/// difference in the training data. Residuals are therefore near 1 at any speed.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -25,9 +26,9 @@ struct DrivingShape {
   std::int64_t rows = 64;          ///< a multiple of 8
   std::int64_t columns = 96;       ///< a multiple of 8
   bool sees_image = true;          ///< false: the network ignores the image
-  std::int64_t status = 41;        ///< the first numbers of the status that the network sees
+  std::int64_t status = 41;        ///< how many numbers of the status the network reads, the first
   std::int64_t width = 96;         ///< channels of the last convolution
-  std::int64_t hidden_dim = 256;   ///< of the encoding and of the layers of the head
+  std::int64_t hidden_dim = 256;   ///< width of the encoding and of the layers of the head
   std::string head = "diffusion";  ///< regression | diffusion | vocabulary
   std::int64_t modes = 20;         ///< anchors of diffusion, or plans of the vocabulary
 };
@@ -38,7 +39,7 @@ struct PlanStatistics {
   torch::Tensor anchors;  ///< [modes, 12] residuals; empty for the head regression
 };
 
-/// Plans in metres, the most probable first.
+/// K plans in metres, the most probable first.
 struct DrivingPlans {
   torch::Tensor plans;          ///< [B, K, 12]
   torch::Tensor probabilities;  ///< [B, K]
@@ -62,14 +63,14 @@ class DrivingNetworkImpl : public torch::nn::Module {
   /// The mean loss over samples.
   /// @param speed_mps [B] of the vehicle now
   /// @param plan [B, 12] the recorded plan in metres
-  /// @param weight [B] weight of each sample; 0 for fillers
-  /// @param noise [B, modes, 12] standard normal, and
-  /// @param noise_level [B] in [0, 1): both for the head diffusion, else undefined
+  /// @param weight [B] weight of each sample; 0 for a sample that only fills up the batch
+  /// @param noise [B, modes, 12] standard normal; only for the head diffusion, else undefined
+  /// @param noise_level [B] in [0, 1); only for the head diffusion, else undefined
   torch::Tensor loss(const torch::Tensor& encoding, const torch::Tensor& speed_mps,
                      const torch::Tensor& plan, const torch::Tensor& weight,
                      const torch::Tensor& noise, const torch::Tensor& noise_level);
 
-  /// @param count number of plans; the head regression gives one
+  /// @param count K; the head regression gives one plan only
   /// @param steps denoising steps of the head diffusion, 1 or 2
   DrivingPlans plans(const torch::Tensor& encoding, const torch::Tensor& speed_mps,
                      std::int64_t count, std::int64_t steps);

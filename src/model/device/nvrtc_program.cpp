@@ -14,8 +14,8 @@ namespace {
 void check(nvrtcResult result, const char* call) {
   if (result == NVRTC_SUCCESS) return;
   throw ResourceError(
-      "{} failed: {}; is the libnvrtc of the wheels whole (launch/setup.sh --cuda)?", call,
-      nvrtcGetErrorString(result));
+      "{} failed: {}; if libnvrtc is damaged, remove .deps/torch and run launch/setup.sh --cuda",
+      call, nvrtcGetErrorString(result));
 }
 #define TRAFFIC_NVRTC(call) check((call), #call)
 
@@ -33,8 +33,8 @@ int best_architecture(int compute_capability) {
   std::erase_if(known, [&](int arch) { return arch > compute_capability; });
   if (known.empty()) {
     throw ResourceError(
-        "the GPU's compute capability {}.{} is older than what this CUDA supports; set run.device "
-        "= \"cpu\"",
+        "the GPU's compute capability {}.{} is lower than any that this version of CUDA supports; "
+        "set run.device = \"cpu\"",
         compute_capability / 10, compute_capability % 10);
   }
   return *std::ranges::max_element(known);
@@ -63,8 +63,8 @@ std::vector<char> compile_cuda(const char* source, const char* name, int compute
   const nvrtcResult result =
       nvrtcCompileProgram(program.get(), static_cast<int>(options.size()), options.data());
   if (result != NVRTC_SUCCESS) {
-    throw ResourceError("{} could not be compiled for compute capability {}: {}", name,
-                        compute_capability, log_of(program.get()));
+    throw ResourceError("{} could not be compiled for compute capability {}.{}: {}", name,
+                        compute_capability / 10, compute_capability % 10, log_of(program.get()));
   }
   std::size_t size = 0;
   std::vector<char> code;
