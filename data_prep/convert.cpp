@@ -19,7 +19,8 @@ namespace {
 
 void check(const ConvertOptions& options) {
   const auto pipes = std::count(options.inputs.begin(), options.inputs.end(), "-");
-  if (pipes > 1) throw ConfigError("INPUT: - stands for the standard input, which is there once");
+  if (pipes > 1)
+    throw ConfigError("INPUT: - stands for the standard input and may be given only once");
   if (options.record_every < 1) {
     throw ConfigError("--record-every: found {}, expected at least 1", options.record_every);
   }
@@ -109,7 +110,7 @@ void add_convert(CLI::App& app, Chosen& chosen) {
       ->required();
   command
       ->add_option("--out", options->out,
-                   "NAME.h5 for all inputs together, or a folder for a file of each")
+                   "NAME.h5 for all inputs together, or a folder that gets a file for each input")
       ->required();
   command->add_option("--from", options->from, "auto: guessed from the content")
       ->check(CLI::IsMember({"auto", "fcd", "json", "ngsim", "highd"}))
@@ -151,7 +152,7 @@ void add_convert(CLI::App& app, Chosen& chosen) {
   command->add_option("--compress", options->compression_level, "Deflate level 1 to 9; 0: none")
       ->check(CLI::Range(0, 9))
       ->capture_default_str();
-  command->add_flag("--force", options->force, "Replace files of these names");
+  command->add_flag("--force", options->force, "Replace output files that exist already");
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([&chosen, options] {
     chosen = [options](const std::string& command_line) { return convert(*options, command_line); };

@@ -104,9 +104,9 @@ void Jobs::take(const os::ProcessPool::Event& event) {
   bar_.update(++done_, 0, {});
   if (event.exit->well()) return;
   if (event.exit->signal() != 0 || answer.error.empty()) {
-    answer.error =
-        fmt::format("{}: reading it crashed (it {}); the file is damaged or made to do harm",
-                    jobs_[job].file, event.exit->describe());
+    answer.error = fmt::format(
+        "{}: reading it crashed (the process {}); the file is damaged or made to do harm",
+        jobs_[job].file, event.exit->describe());
     answer.code = ExitCode::kData;
   } else {
     answer.code = static_cast<ExitCode>(event.exit->code());

@@ -74,8 +74,8 @@ void warn_of_leaks(const Readers& files) {
   }
   if (leaks > 0) {
     spdlog::warn(
-        "{} episodes have the seed and demand of one in another split: data_prep split "
-        "assigns splits without leaks, data_prep verify names them",
+        "{} episodes have the seed and demand of an episode in another split: data_prep verify "
+        "lists them, data_prep split assigns splits without such leaks",
         leaks);
   }
 }

@@ -153,7 +153,7 @@ void set_offset_and_scale(FittedRule& fitted) {
   }
   if (!(scale > 0)) {
     throw ConfigError(
-        "--feature {}: it is {} throughout the training split, so there is no scale; "
+        "--feature {}: this feature is {} throughout the training split, so it has no scale; "
         "leave it out",
         fitted.rule.feature, m.min());
   }

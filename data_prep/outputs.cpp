@@ -45,12 +45,13 @@ std::vector<Rewrite> plan_rewrites(const OutputOptions& options) {
     const fs::path to = fs::path(options.out) / fs::path(path).filename();
     if (!names.insert(to.filename()).second) {
       throw ConfigError(
-          "two of the files are called {}, and --out holds one of a name; rename one, or take them "
-          "one after the other",
+          "two of the files are called {}, but the folder --out can contain only one of them; "
+          "rename one of them, or use another folder for it",
           to.filename().string());
     }
     if (fs::exists(to) && fs::equivalent(to, path)) {
-      throw ConfigError("--out {} is the folder of {} itself; choose another", options.out, path);
+      throw ConfigError("--out {} is the folder that contains {}; choose another", options.out,
+                        path);
     }
     check_free(to, options.force);
     plan.push_back({path, to});

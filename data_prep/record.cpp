@@ -73,8 +73,7 @@ config::Config make_config(const RecordOptions& options) {
   for (const std::string& text : options.settings) {
     overrides.assignments.push_back(config::parse_assignment(text));
     if (const std::string& key = overrides.assignments.back().key; !key.starts_with("env.")) {
-      throw ConfigError("--set {}: expected a key of [env], the only ones that recording heeds",
-                        key);
+      throw ConfigError("--set {}: expected a key of [env]; recording ignores all others", key);
     }
   }
   config::Config config = config::load_config({}, overrides);

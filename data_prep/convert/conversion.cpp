@@ -63,8 +63,8 @@ class Conversion {
       writer.end_episode();
       if (walked.step_s == 0 || result.frames == 0) {
         throw DataError(
-            "{}: has less than two frames at different times ({} parts were skipped); expected a "
-            "recording",
+            "{}: has fewer than two frames at different times ({} parts were skipped); expected at "
+            "least two",
             result.input, problems.count());
       }
       if (maker->num_vehicles() == 0) {
@@ -91,7 +91,7 @@ class Conversion {
     const MakerOptions options{.cv_types = options_.cv_types,
                                .vehicle_length_m = options_.vehicle_length_m};
     if (!road_) return make_mapless_maker(options, shown, problems);
-    InputProblems passed_over(true);  // the later conversion of the frames reports them
+    InputProblems passed_over(true);  // the later conversion of the frames reports these problems
     const auto recording = open_recording(file, options_.from, passed_over);
     ShownProgress progress(*recording, "routes in " + shown);
     Routes routes = survey_routes(*recording, shown, *road_,

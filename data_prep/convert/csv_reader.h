@@ -64,7 +64,7 @@ class CsvReader {
   bool groups_digits_ = false;   ///< a number has shown that commas group digits
   std::string_view row_;
   std::vector<std::string_view> fields_;
-  std::vector<std::string> header_;      ///< as it stands
+  std::vector<std::string> header_;      ///< as in the file
   std::vector<std::string> normalised_;  ///< lower case, without underscores and units
   std::vector<std::string> units_;       ///< empty where the header states none
 };

@@ -170,7 +170,7 @@ class FcdXml final : public Recording {
   const FrameSink* sink_ = nullptr;
   RecordedFrame frame_;
   const char* chunk_ = nullptr;
-  std::int64_t chunk_begin_ = 0;  ///< bytes before it
+  std::int64_t chunk_begin_ = 0;  ///< number of bytes before the chunk
   std::ptrdiff_t counted_ = 0;    ///< bytes of the chunk whose lines are counted
   std::int64_t line_ = 1;
   std::size_t depth_ = 0;

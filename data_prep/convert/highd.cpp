@@ -73,7 +73,7 @@ class HighD final : public Recording {
   [[nodiscard]] double largest_speed_error() const override { return kComputedSpeedError; }
   [[nodiscard]] std::string remark() const override {
     return fmt::format(
-        "highD: places are those of front bumpers, computed from the boxes; y points up{}",
+        "highD: positions are those of front bumpers, computed from the boxes; y points up{}",
         repeated_rows_remark(table_.repeated_rows));
   }
 

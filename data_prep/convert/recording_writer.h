@@ -1,4 +1,5 @@
-/// Writes the frames of recordings to a data set: splits, episodes, progress.
+/// Writes the frames of recordings to a data set, divides them into episodes and assigns these to
+/// splits, and shows the progress.
 #pragma once
 
 #include <cstdint>

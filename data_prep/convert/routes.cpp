@@ -167,7 +167,7 @@ std::optional<int> lane_or_problem(const RecordedFrame& frame, const RecordedVeh
 
 Routes survey_routes(Recording& recording, const std::string& file, const scene::Road& road,
                      const std::function<void(std::size_t vehicles)>& progress) {
-  // The conversion itself reports problems.
+  // The later conversion of the frames reports these problems.
   InputProblems passed_over(true);
   RouteSurvey survey(road, progress);
   walk(recording, file, Places::kLanes, passed_over, survey);

@@ -128,7 +128,7 @@ class SceneConversion {
   }
 
   Routes survey(const RecordingFile& file, const std::string& shown) const {
-    InputProblems passed_over(true);  // the conversion of the frames reports them
+    InputProblems passed_over(true);  // the conversion of the frames reports these problems
     const auto recording = open_recording(file, options_.from, passed_over);
     ShownProgress progress(*recording, "routes in " + shown);
     return survey_routes(*recording, shown, *road_,

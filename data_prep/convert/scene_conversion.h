@@ -8,7 +8,7 @@
 
 namespace traffic::data_prep {
 
-/// As convert_recordings(), for options.scenes.
+/// Does the same as convert_recordings(), but makes scenes. Call it if options.scenes is set.
 [[nodiscard]] std::vector<ConvertedInput> convert_to_scenes(const ConvertOptions& options,
                                                             const std::string& command_line);
 

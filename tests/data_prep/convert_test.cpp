@@ -397,7 +397,7 @@ TEST_F(Convert, WhatIsWrongIsNamedWithFileAndLineAndEndsWithThree) {
       {write("empty.xml", ""), "is empty"},
       {write("noise.txt", "once upon a time"), "cannot tell the format"},
       {write("one.xml", "<fcd-export><timestep time=\"1\"/></fcd-export>"),
-       "has less than two frames"},
+       "has fewer than two frames"},
       {write("row.csv", "timestep_time;vehicle_id;vehicle_x\n0;a\n"),
        "row.csv:2: the row has 2 fields, the header 3"},
       {write("time.csv", "vehicle_id;timestep_time\na;now\n"),
@@ -541,7 +541,7 @@ TEST_F(Convert, StopsWhenAskedWhileAPipeIsSilent) {
     for (const int signal : {SIGINT, SIGTERM}) {
       test::BackgroundProgram program(TRAFFIC_BIN_DIR "/data_prep convert " + arguments);
       ASSERT_TRUE(program.wait_until_handled(signal));
-      usleep(200'000);  // so that it waits for the pipe, mostly
+      usleep(200'000);  // usually enough time to begin to wait for the pipe
       program.send(signal);
       EXPECT_EQ(program.wait(10), static_cast<int>(ExitCode::kStopped)) << arguments;
     }

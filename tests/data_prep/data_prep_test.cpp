@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 struct Result {
-  int status = 0;  ///< as from waitpid
+  int status = 0;  ///< as waitpid() returns it
   std::string out;
   std::string err;
   [[nodiscard]] int code() const { return WIFEXITED(status) ? WEXITSTATUS(status) : -1; }

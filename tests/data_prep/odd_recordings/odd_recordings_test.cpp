@@ -53,8 +53,8 @@ class OddRecordings : public test::RunFolderTest {
     EXPECT_TRUE(!fs::exists(dir_ / "out") || fs::is_empty(dir_ / "out")) << "a file was left";
   }
 
-  /// Compares a frame with the moment that it shows. Each car is on a lane of its own, so the lanes
-  /// tell which is which where they are known, and the places else.
+  /// Compares a frame with the moment that it shows. Each car is on a lane of its own, so the lane
+  /// identifies the car.
   void expect_moment(const scene::GraphFrame& frame, const Moment& moment, double tolerance_m) {
     EXPECT_NEAR(frame.time_s, moment.time_s, 1e-3);
     ASSERT_EQ(frame.vehicle_id.size(), moment.cars.size()) << "at " << moment.time_s << " s";

@@ -278,14 +278,15 @@ inline std::string insert_line(const std::string& text, std::size_t at, const st
 }
 
 struct Case {
-  std::string name;     ///< of the test
+  std::string name;     ///< name of the test
   std::string file;     ///< name of the input
-  std::string content;  ///< its bytes
+  std::string content;  ///< bytes of the input
   Traffic expected;     ///< empty: the file is refused with exit code 3
-  std::string said;     ///< a part of the output
+  std::string said;     ///< text that the output must contain
   std::string arguments{};
-  double tolerance_m = 2e-3;  ///< float32 at a few hundred metres, and digits of the texts
-  std::map<std::string, std::string> beside{};  ///< further files
+  double tolerance_m = 2e-3;  ///< rounding of float32 at a few hundred metres, and of the texts
+  std::map<std::string, std::string>
+      beside{};  ///< further files in the same folder: name and content
 };
 inline void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 

@@ -114,7 +114,7 @@ std::vector<Case> headers() {
        "a.csv:32: timestep_time is 'timestep_time', expected a number"},
       {"HeaderRepeatedIsSkipped", "a.csv", insert_line(text, 31, lines_of(kHeader)[0]), plain(),
        "1 parts were skipped", "--on-error skip"},
-      {"HeaderOnly", "a.csv", kHeader, {}, "a.csv: has less than two frames"},
+      {"HeaderOnly", "a.csv", kHeader, {}, "a.csv: has fewer than two frames"},
       {"ColumnsInOtherOrder", "a.csv", text_of(reversed), plain(), ""},
       {"NamesInUpperCase", "a.csv", headed(upper), plain(), ""},
       {"BlanksAroundFields", "a.csv", replaced(text, ";", " ; "), plain(), ""},
@@ -183,7 +183,7 @@ std::vector<Case> units_and_times() {
                   c.y_m += 5.4e6;
                 }
               }),
-       "", "", 0.26},  // data sets keep places as float32, which is half a metre there
+       "", "", 0.26},  // positions are float32, whose neighbouring values are 0.5 m apart here
       {"Milliseconds", "a.csv", times_of(times(1000)), {}, "the times may be milliseconds"},
       {"MillisecondsOfTenHertz",
        "a.csv",
@@ -213,12 +213,12 @@ std::vector<Case> units_and_times() {
        "a.csv",
        times_of(fixed("5.00")),
        {},
-       "a.csv: has less than two frames at different times"},
+       "a.csv: has fewer than two frames at different times"},
       {"OneFrame",
        "a.csv",
        table(straight_traffic({.moments = 1})),
        {},
-       "has less than two frames"},
+       "has fewer than two frames"},
       {"TwoFrames", "a.csv", table(straight_traffic({.moments = 2})),
        counted(straight_traffic({.moments = 2})), ""},
       {"OneVehicle", "a.csv", table(straight_traffic({.cars = 1})),
