@@ -10,13 +10,13 @@ namespace {
 
 constexpr double kGravity_mps2 = 9.8;
 constexpr double kPoleMass_kg = 0.1;
-constexpr double kTotalMass_kg = 1.1;  ///< with the cart
-constexpr double kHalfLength_m = 0.5;  ///< of the pole
+constexpr double kTotalMass_kg = 1.1;  ///< mass of pole and cart
+constexpr double kHalfLength_m = 0.5;  ///< half the length of the pole
 constexpr double kStep_s = 0.02;
-constexpr double kTrack_m = 2.4;  ///< to either side
+constexpr double kTrack_m = 2.4;  ///< from the middle of the track to either end
 constexpr double kFallen_rad = 12.0 * std::numbers::pi / 180.0;
 
-/// Euler's method.
+/// The state after a step of Euler's method.
 CartPoleState move(const CartPoleState& state, double force_n) {
   const auto [position, speed, angle, rate] = state;
   const double sine = std::sin(angle);
@@ -52,8 +52,8 @@ rollout::Environment::Answer CartPole::step(std::span<const std::byte> order,
 }
 
 rollout::Environment::Answer CartPole::answer(std::span<std::byte> room, bool done) const {
-  TRAFFIC_CHECK(room.size() >= sizeof(state_), "room for {} bytes, expected {}", room.size(),
-                sizeof(state_));
+  TRAFFIC_CHECK(room.size() >= sizeof(state_), "there is room for {} bytes, expected at least {}",
+                room.size(), sizeof(state_));
   std::memcpy(room.data(), &state_, sizeof(state_));
   return {.size_bytes = sizeof(state_), .done = done};
 }

@@ -15,11 +15,11 @@
 namespace traffic::example {
 namespace {
 
-/// Streams of random numbers from run.seed.
+/// Streams of random numbers, which derive_seed() makes from run.seed and further numbers.
 enum Stream : std::uint64_t {
-  kCandidates = 0x63616e64,  ///< "cand": by iteration and candidate
-  kStarts = 0x73746172,      ///< "star": of episodes, by iteration and episode
-  kEvaluation = 0x6576616c,  ///< "eval": of the episodes of every evaluation
+  kCandidates = 0x63616e64,  ///< "cand"; further numbers: iteration and candidate
+  kStarts = 0x73746172,      ///< "star"; further numbers: iteration and episode
+  kEvaluation = 0x6576616c,  ///< "eval"; further number: episode of an evaluation
 };
 
 using Weights = CartPoleState;  ///< one for each number of the state
@@ -64,7 +64,7 @@ class Plays final : public rollout::EpisodeHandler {
   }
 
  private:
-  /// Among those of all ranks.
+  /// Index of the environment's episode among those of all ranks.
   std::size_t episode_of(int env) {
     return share_.first + static_cast<std::size_t>(progress(env).episode) * share_.stride;
   }
@@ -73,7 +73,7 @@ class Plays final : public rollout::EpisodeHandler {
   Share share_;
   std::span<const Weights> candidates_;
   std::span<const Start> starts_;
-  std::span<double> steps_of_;  ///< of each episode of all ranks
+  std::span<double> steps_of_;  ///< number of steps in each episode of all ranks
   std::vector<rollout::EpisodeProgress> progress_;
 };
 
@@ -134,7 +134,8 @@ class CrossEntropy final : public train::Training {
   double best_return_ = -1.0;
 };
 
-/// The same on all ranks, however many there are.
+/// Draws the candidates of this iteration, which are the same on all ranks and for any number of
+/// ranks.
 std::vector<Weights> CrossEntropy::draw_candidates() const {
   std::vector<Weights> candidates(static_cast<std::size_t>(settings_.population));
   const auto* mean = mean_.const_data_ptr<float>();
@@ -178,8 +179,8 @@ std::vector<double> CrossEntropy::play(const std::vector<Weights>& candidates,
   return returns;
 }
 
-/// Mean and deviation become those of the best candidates.
-/// @return mean return of the best
+/// Sets mean and deviation to those of the best candidates.
+/// @return mean return of the best candidates
 double CrossEntropy::refit(const std::vector<Weights>& candidates,
                            const std::vector<double>& returns) {
   std::vector<std::size_t> order(candidates.size());

@@ -14,10 +14,10 @@ namespace traffic::example {
 /// The section [cem].
 struct Search {
   std::int64_t iterations = 30;
-  std::int64_t population = 64;  ///< candidates of an iteration
+  std::int64_t population = 64;  ///< number of candidates in an iteration
   double elite_share = 0.2;
   double min_deviation = 0.05;
-  std::int64_t episodes = 2;  ///< of each candidate
+  std::int64_t episodes = 2;  ///< number of episodes of each candidate
   std::int64_t eval_interval = 5;
   std::int64_t eval_episodes = 20;
 };

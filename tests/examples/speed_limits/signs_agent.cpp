@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kSigns = 0x7369676e;  ///< "sign": stream of random numbers
 constexpr const char* kWeights = "model/speed_limits/weights";
-constexpr double kDiscount = 0.9;  ///< of a decision
+constexpr double kDiscount = 0.9;  ///< discount for each decision
 constexpr auto kNumShares = static_cast<std::int64_t>(kShares.size());
 constexpr auto kNumFeatures = static_cast<std::int64_t>(kFeatures);
 
@@ -28,7 +28,7 @@ struct SignEpisode {
   std::int64_t order = 0;
   std::vector<SignView> views = {};       ///< sign by sign within a decision
   std::vector<std::int64_t> shares = {};  ///< index in kShares of each view
-  std::vector<double> rewards = {};       ///< of each decision, which all signs share
+  std::vector<double> rewards = {};       ///< one for each decision, which all signs share
 };
 
 /// Weights [shares, features] of the logits. At first a sign shows its edge's own limit in most

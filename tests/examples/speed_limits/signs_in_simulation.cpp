@@ -75,8 +75,9 @@ class SignsInSimulation final : public rollout::AgentInSimulation {
     for (const ShowLimit& command : rollout::commands_in<ShowLimit>(orders)) {
       const auto share = static_cast<std::size_t>(command.share);
       if (static_cast<std::size_t>(command.sign) >= signs_.size() || share >= kShares.size()) {
-        throw WorkerError("sign {} of {} is to show limit {} of {}", command.sign, signs_.size(),
-                          command.share, kShares.size());
+        throw WorkerError(
+            "a command is for sign {} and limit {}; expected a sign below {} and a limit below {}",
+            command.sign, command.share, signs_.size(), kShares.size());
       }
       Sign& sign = signs_[static_cast<std::size_t>(command.sign)];
       sign.share = share;
