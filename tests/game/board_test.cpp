@@ -117,7 +117,7 @@ TEST(Board, AReversalBecomesEachOfTheOtherThreeEquallyOften) {
     if (i == 1 || i == 4) {
       EXPECT_EQ(counts[i][kLeft], 0);
       for (const Direction way : {kUp, kDown, kRight}) {
-        EXPECT_NEAR(counts[i][way], kDraws / 3, 5 * 45) << "five deviations";
+        EXPECT_NEAR(counts[i][way], kDraws / 3, 5 * 45) << "more than five standard deviations off";
       }
     } else {
       EXPECT_EQ(counts[i][kRight], kDraws);
@@ -145,7 +145,7 @@ TEST(Board, ABeanGoesToTheFirstHeadOnItAndBothDie) {
 
 TEST(Board, AHeadMayEnterTheCellThatATailLeaves) {
   State state = quiet();
-  state.snakes[0] = {at(1, 1), at(1, 0), at(0, 0), at(0, 1)};  // round in a square of four
+  state.snakes[0] = {at(1, 1), at(1, 0), at(0, 0), at(0, 1)};  // curled up in four cells
   state.direction[0] = kRight;
   Board board = testing::board_of(state);
   Actions actions = all(kRight);
@@ -170,14 +170,15 @@ TEST(Board, BeansFillTheFreeCellsAtRandom) {
     if (board.contents[cell] != 0) {
       EXPECT_EQ(counts[cell], 0);
     } else {
-      EXPECT_NEAR(counts[cell], mean, 5 * std::sqrt(mean)) << "five deviations";
+      EXPECT_NEAR(counts[cell], mean, 5 * std::sqrt(mean))
+          << "more than five standard deviations off";
     }
   }
 }
 
 TEST(Board, ASnakeThatFindsNoThreeFreeCellsStaysAway) {
-  // Every other cell is taken, as on a chessboard; then one of two neighbours of a free one is
-  // left.
+  // As on a chessboard, every other cell is taken, so no two free cells are neighbours. After the
+  // first check one of the taken cells becomes free.
   State state = quiet();
   for (auto& snake : state.snakes) snake.clear();
   for (int cell = 0; cell < kCells; ++cell) {
@@ -193,7 +194,8 @@ TEST(Board, ASnakeThatFindsNoThreeFreeCellsStaysAway) {
   EXPECT_THAT(state_of(board).snakes[5], ElementsAre(at(5, 8), at(6, 8), at(6, 9)));
 }
 
-/// A snake all round two rows, from the left to this column, about to follow its own tail.
+/// A snake that fills the first `columns` columns of two rows as a loop: its head is beside its own
+/// tail.
 std::vector<Cell> loop(int row, int columns) {
   std::vector<Cell> cells;
   for (int column = 0; column < columns; ++column) cells.push_back(at(row, column));
@@ -212,11 +214,11 @@ TEST(Board, AGameWithoutRoomForAnotherSetOfBeansIsOver) {
   actions[5] = kRight;
   Board board = testing::board_of(state);
   EXPECT_EQ(advance(board, actions).died, 0);
-  EXPECT_FALSE(board.over) << "195 cells of snakes";
+  EXPECT_FALSE(board.over) << "the snakes take 195 cells";
   state.beans = {at(8, 19)};
   board = testing::board_of(state);
   EXPECT_EQ(advance(board, actions).ate, 0b100000);
-  EXPECT_TRUE(board.over) << "196 cells of snakes";
+  EXPECT_TRUE(board.over) << "the snakes take 196 cells";
   EXPECT_THROW(advance(board, actions), Error);
 }
 

@@ -8,7 +8,8 @@
 namespace traffic::game {
 namespace {
 
-/// Steps from a cell to all others past the taken ones, the plain way; -1: none.
+/// Numbers of steps from a cell to all others around the taken cells, by a plain breadth-first
+/// search; -1: there is no way.
 std::array<int, kCells> plain_search(const std::array<bool, kCells>& taken, Cell start) {
   std::array<int, kCells> steps;
   steps.fill(-1);

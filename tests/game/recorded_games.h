@@ -1,9 +1,11 @@
-/// Games that the competition's own program played, and the same moves made here.
+/// Reads games that the competition's own program played, and compares them with the same moves on
+/// a Board.
 ///
-/// File, gzipped: "SNAKES1\n"; each game is 'G', a state, and for every step 'S', the six
-/// directions in which the snakes went, six rewards, whether the game is over, and a state; then
-/// 'E'. A state: of each snake direction, length, cells head first; number of beans, cells. All are
-/// bytes.
+/// The file is gzipped. It begins with "SNAKES1\n", and the letter E ends it. A game consists of
+/// the letter G, a state, and its steps. A step consists of the letter S, the six directions in
+/// which the snakes went, six rewards, whether the game is over, and a state. A state lists for
+/// each snake its direction, its length and its cells, head first; then the number of beans and
+/// their cells. Every number is one byte.
 #pragma once
 
 #include <zlib.h>
@@ -98,8 +100,8 @@ struct Comparison {
   int differences = 0;  ///< steps after which anything differs
 };
 
-/// Makes every recorded move; what the original drew (the way out of a reversal, new beans) is
-/// taken over, all else is compared.
+/// Makes every recorded move. Takes over what the original program drew at random (the replacement
+/// of a reversal, new beans) and compares everything else.
 inline Comparison compare(RecordedGames& recorded) {
   Comparison result;
   Board board;

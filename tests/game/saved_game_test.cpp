@@ -42,7 +42,7 @@ Game game_after(int steps, std::uint64_t seed) {
   return game;
 }
 
-/// The refusal of a game in which something was changed; "accepted" if it is possible.
+/// Message with which read_game() refuses a game after this change; "accepted" if it does not.
 std::string refusal(const std::function<void(Game&)>& change) {
   Game game = game_after(60, 7);
   change(game);

@@ -5,7 +5,8 @@
 
 namespace traffic::game::testing {
 
-/// Snake 0 heads up in column 10 with a bean ahead, a mate on its left and an enemy on its right.
+/// Snake 0 heads up in column 10. A bean is ahead, a teammate on its left and an enemy on its
+/// right.
 inline State crowded_scene() {
   State state;
   state.snakes = {{{at(5, 10), at(6, 10), at(7, 10), at(8, 10)},

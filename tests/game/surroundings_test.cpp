@@ -23,14 +23,14 @@ Numbers surroundings_of(const State& state, int snake) {
   return out;
 }
 
-/// With two beans.
+/// crowded_scene() with two beans only.
 State some_scene() {
   State state = testing::crowded_scene();
   state.beans = {at(2, 10), at(5, 9)};
   return state;
 }
 
-/// The values of the cells around a head: first segment or tail, then heads.
+/// The two features of the cell at this offset from the head: segment or tail, then head.
 std::array<float, 2> cell_of(const Numbers& s, int rows, int columns) {
   int index = (rows + kWindowRadius) * (2 * kWindowRadius + 1) + columns + kWindowRadius;
   if (rows > 0 || (rows == 0 && columns > 0)) --index;
@@ -40,11 +40,11 @@ std::array<float, 2> cell_of(const Numbers& s, int rows, int columns) {
 
 TEST(Surroundings, SayWhoIsNearerToEachBean) {
   const Numbers s = surroundings_of(some_scene(), 0);
-  EXPECT_FLOAT_EQ(s[0], 1.0F);  // the bean beside it, and beside its mate
+  EXPECT_FLOAT_EQ(s[0], 1.0F);  // the bean beside it and beside its teammate
   EXPECT_FLOAT_EQ(s[1], 1.0F);
   EXPECT_FLOAT_EQ(s[2], 1.0F / 3);
   EXPECT_FLOAT_EQ(s[3], 1.0F / 3);  // the bean ahead
-  EXPECT_FLOAT_EQ(s[5], 1.0F / 3);  // as near to the enemy
+  EXPECT_FLOAT_EQ(s[5], 1.0F / 3);  // an enemy is as near to the bean ahead
   for (std::size_t i = 6; i < 3 * kBeans; ++i) EXPECT_EQ(s[i], 0.0F) << "no more beans";
 }
 

@@ -32,7 +32,7 @@ GraphEncoder make_encoder(const config::Model& model, std::uint64_t seed = 3,
                           std::int64_t features = 9) {
   GraphEncoder encoder(model, features);
   initialise(*encoder, seed);
-  // Biases and norms that differ from zero and one.
+  // Makes biases differ from zero and scales of norms from one.
   torch::manual_seed(seed);
   const torch::NoGradGuard no_grad;
   for (auto& p : encoder->parameters()) {
@@ -90,7 +90,7 @@ TEST(GraphEncoder, APackedGraphIsEncodedAsIfItWereAlone) {
   std::int64_t first = 0;
   for (const std::int64_t size : sizes) {
     const Tensor alone = encoder->forward(part_of(packed, first, first + size));
-    // Blocks differ, and therefore kernels and the order of their sums.
+    // A graph alone is divided into other blocks, so other kernels run and sum in another order.
     EXPECT_LT(difference(together.slice(0, first, first + size), alone.to(torch::kDouble)),
               kFloatTolerance);
     first += size;
@@ -109,7 +109,7 @@ TEST(GraphEncoder, APermutationOfTheNodesPermutesTheEncodings) {
     const auto old = order[i].item<std::int64_t>();
     const auto first = graph.edge_ptr[old].item<std::int64_t>();
     const auto last = graph.edge_ptr[old + 1].item<std::int64_t>();
-    // The incoming edges in reverse order, too.
+    // Also reverses the order of the incoming edges.
     src.push_back(place.index({graph.edge_src.slice(0, first, last).to(torch::kLong)}).flip(0));
     features.push_back(graph.edge_features.slice(0, first, last).flip(0));
     ptr.push_back(ptr.back() + static_cast<std::int32_t>(last - first));
@@ -168,8 +168,9 @@ TEST_P(GraphEncoderOfSize, RepeatsToTheBitWithAnyNumberOfThreads) {
     at::set_num_threads(1);
     const EncoderPasses first = run(encoder, graph, cotangent);
     expect_same_bits(run(encoder, graph, cotangent), first);
-    // Not everything is fused here (40: nothing; 16: not the input; bfloat16 on a machine without
-    // products of it), and ATen does not guarantee equal bits for another number of threads.
+    // ATen does not guarantee equal bits for another number of threads. It computes everything with
+    // hidden_dim 40, the input with hidden_dim 16, and bfloat16 on a machine without products of
+    // it.
     if (GetParam().hidden == 40 || GetParam().hidden == 16) continue;
     if (type == torch::kBFloat16 && !has_bf16_products()) continue;
     for (const int threads : {2, 3}) {

@@ -67,7 +67,7 @@ TEST(WorldModelLoss, IsTheMeanOverAllEntries) {
   const double next = sums.next / (kVehicles * 4);
   const double future = sums.future / (kVehicles * kStepsAhead * 4);
   const double conflict = sums.conflict / kVehicles;
-  // float32 means of some hundred entries
+  // The tolerance is for means of some hundred entries in float32.
   const WorldModelLoss first = world_model_loss(out, targets, 1);
   EXPECT_NEAR(first.total.item<double>(), next, 1e-6);
   EXPECT_EQ(first.future.item<double>(), 0.0);
@@ -139,7 +139,7 @@ TEST(WorldModelLoss, RefusesTargetsOfOtherShapes) {
   EXPECT_NO_THROW(world_model_loss(out, fitting, 2));
   EXPECT_THROW(world_model_loss(out, fitting, 3), Error);
   EXPECT_THROW(world_model_loss(out, fitting, 0), Error);
-  // Each tensor on its own, in a shape that would be broadcast silently.
+  // Each tensor in turn gets a shape that ATen would broadcast silently.
   WorldModelTargets wrong = fitting;
   wrong.future = fitting.future.narrow(2, 0, 1);
   EXPECT_THROW(world_model_loss(out, wrong, 1), ShapeError);

@@ -37,7 +37,7 @@ TEST_F(TensorMemory, BelongsToOneTensorAtATime) {
 }
 
 TEST_F(TensorMemory, ReturnsToThePoolFromOtherThreads) {
-  // Like a loader that makes batches for another thread: memory does not accumulate.
+  // A loader also makes batches for another thread. The memory must not accumulate.
   release_cached_memory();
   for (int round = 0; round < 50; ++round) {
     torch::Tensor batch;

@@ -96,8 +96,8 @@ TEST_P(EncodingsOfSomeNodes, EqualTheirEncodingsInTheWholeGraph) {
       encoder->unpack();
       ASSERT_EQ(found.sizes(), expected.sizes());
       if (chosen.empty()) continue;
-      // Blocks differ, and therefore kernels and the order of their sums; operands may then be
-      // rounded the other way.
+      // The field is divided into other blocks, so other kernels run and sum in another order.
+      // Operands may then be rounded the other way.
       const double tolerance = GetParam().type == torch::kFloat ? kFloatTolerance : 0.05;
       EXPECT_LT(difference(found, expected.to(torch::kDouble)), tolerance)
           << chosen.size() << " nodes, gradients " << gradients;

@@ -58,8 +58,9 @@ TEST(ConstrainedAdvantages, WeighCostByTheMultiplierAtConstantSize) {
   EXPECT_THROW(constrained_advantages(reward, f64({1}), 1.0), ShapeError);
 }
 
-/// Three arms. The best mixture under the limit is .75 of the second and .25 of the third. It holds
-/// at a multiplier of 1, where both are worth the same: .6 - .1 = 1 - .5 (and the first less: 0).
+/// Three arms. The best mixture under the limit pulls the second with probability .75 and the third
+/// with .25. It is optimal at a multiplier of 1, where reward minus cost is the same for both
+/// (.6 - .1 = 1 - .5) and smaller for the first arm (0).
 struct ConstrainedBandit {
   torch::Tensor rewards = torch::tensor({0.0F, 0.6F, 1.0F});
   torch::Tensor costs = torch::tensor({0.0F, 0.1F, 0.5F});
@@ -101,10 +102,10 @@ TEST(LagrangeMultiplier, LeadsPolicyGradientToTheConstrainedOptimum) {
       mean_multiplier += multiplier.value() / (kSteps / 2);
     }
   }
-  // The mixture remains the best under the limit. The entropy bonus raises the multiplier until .75
-  // : .25 is the softmax of the worth of the arms: .4 p = .4 + .03 (1 + p) ln 3, p = 1.18. The
-  // standard error over 300 steps of 128 pulls is about .003 for the policy, and below .01 for the
-  // multiplier, which follows the cost of each step.
+  // The policy reaches the same mixture in spite of the entropy bonus. The bonus raises the
+  // multiplier to p = 1.18, the solution of .4 p = .4 + .03 (1 + p) ln 3. The standard error over 300
+  // steps of 128 pulls is about .003 for the policy, and below .01 for the multiplier, which follows
+  // the cost of each step.
   EXPECT_LT(distance(mean_policy, torch::tensor({0.F, 0.75F, 0.25F})), 0.02);
   EXPECT_NEAR((mean_policy * bandit.costs).sum().item<double>(), bandit.cost_limit, 0.01);
   EXPECT_NEAR((mean_policy * bandit.rewards).sum().item<double>(), 0.7, 0.01);

@@ -78,7 +78,7 @@ TEST(JointQ, AddsTheAdvantagesOfAllChoicesOfAState) {
       joint_q(values, {.advantages = advantages, .actions = actions, .state = each}),
       values_of(dueling_q(heads), actions)))
       << "with one choice per state";
-  // All in the first state.
+  // All choices belong to the first state.
   const torch::Tensor joint = joint_q(
       values, {.advantages = advantages, .actions = actions, .state = torch::zeros_like(each)});
   double sum = values[0].item<double>();
