@@ -178,7 +178,7 @@ class Soak:
 
 
 def growth(samples, column):
-    """Growth of the rank that grew most after its second minute: the median of the last third minus that of the first third."""
+    """Growth of the rank that grew most, from its second minute on: the median of the last third minus that of the first third."""
     grown = []
     for rank in {sample[0] for sample in samples}:
         values = [sample[column] for sample in samples if sample[0] == rank and sample[1] > 60]
@@ -214,7 +214,7 @@ def main():
         grown = growth(samples, column)
         values = [sample[column] for sample in samples]
         print(f'[soak] {name} of a rank: {min(values):.0f} to {max(values):.0f}, growth of the one that grew most '
-              + ('not known, none grew old' if grown is None else f'{grown:+.1f}'))
+              + ('not known, because no rank ran for long enough' if grown is None else f'{grown:+.1f}'))
         if grown is not None and grown > limit:
             bad.append(f'{name} grow by {grown:.1f}')
     new_shm = set(os.listdir('/dev/shm')) - shm

@@ -12,7 +12,8 @@ using ::testing::HasSubstr;
 
 class DqnTraining : public RunFolderTest {
  protected:
-  /// Two episodes of a minute, three iterations each. Later arguments override earlier ones.
+  /// The command of a short training with episodes of a minute. Later arguments override earlier
+  /// ones.
   [[nodiscard]] std::string command(int ranks, const std::string& run,
                                     const std::string& arguments = "",
                                     const std::string& environment = "X=1") const {

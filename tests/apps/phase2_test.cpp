@@ -204,7 +204,8 @@ TEST_F(Phase2Test, ADemandCurriculumTrainsOnItsDemandsInTurn) {
         << "the two demands have no common baseline";
   }
   EXPECT_EQ(scales, (std::vector<double>{0.3, 0.3, 1.5, 1.5}));
-  // Vehicles that got through, by the kind of episode and the half of the training.
+  // Sum of arrived vehicles and number of episodes, by the kind of episode and the half of the
+  // training.
   std::map<std::string, std::pair<double, int>> arrived;
   std::ifstream episodes(dir_ / "run/episodes.csv");
   std::string line;
@@ -230,7 +231,7 @@ TEST_F(Phase2Test, ADemandCurriculumTrainsOnItsDemandsInTurn) {
     return arrived.at(kind).first / arrived.at(kind).second;
   };
   EXPECT_LT(mean("train 1"), 0.6 * mean("none"));
-  EXPECT_GT(mean("train 2"), 1.1 * mean("none")) << "two minutes let few more arrive";
+  EXPECT_GT(mean("train 2"), 1.1 * mean("none")) << "in two minutes few more can arrive";
   EXPECT_NEAR(mean("eval"), mean("none"), 0.2 * mean("none"))
       << "evaluations use the demand of the scenario";
 }
@@ -239,7 +240,7 @@ TEST_F(Phase2Test, AStopInTheMiddleOfAnIterationSavesWhatWasCompleteBeforeIt) {
   ASSERT_EQ(run_program(command(2, "whole")).exit_code, 0);
   BackgroundProgram program(command(2, "cut", "", "TRAFFIC_FAULT=phase2.collect:0:1:slow:2000"));
   ASSERT_TRUE(wait_for_step("cut", 1, kStepTimeout_s));
-  program.send(SIGUSR1);  // while simulations are about to be run for the second one
+  program.send(SIGUSR1);  // before the simulations of the second iteration
   ASSERT_EQ(program.wait(), 75);
   EXPECT_EQ(summary("cut")["steps"], 1);
   EXPECT_TRUE(fs::exists(dir_ / "cut/checkpoints/step-000000001.h5"));
@@ -517,7 +518,7 @@ TEST_F(Phase2Test, AFallOfTheGainReturnsToTheBestAlsoInAResumedRun) {
   EXPECT_THAT(outcome.output,
               HasSubstr("returns to the best controller, with 0.25 times the learning rate"));
   EXPECT_GE(summary("whole")["result"]["rollbacks"], 1);
-  // Killed in the iteration after the first return.
+  // Kills a second run in the iteration after the first return to the best controller.
   std::int64_t fell = 0;
   double rate = 0;
   std::ifstream metrics(dir_ / "whole" / "metrics.jsonl");

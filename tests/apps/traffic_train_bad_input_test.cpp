@@ -10,7 +10,7 @@ using ::testing::Not;
 struct BadInput {
   const char* name;
   int ranks;
-  const char* arguments;  ///< of traffic_train; DIR stands for the test's folder
+  const char* arguments;  ///< arguments of traffic_train; DIR stands for the test's folder
   int exit_code;
   const char* message;
   const char* run = "run";  ///< folder

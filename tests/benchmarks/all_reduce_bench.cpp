@@ -94,8 +94,8 @@ void compare(const MpiSession& session, Communicator& communicator, std::int64_t
          MPI_Allreduce(plain.const_data_ptr(), other.mutable_data_ptr(), static_cast<int>(count),
                        MPI_FLOAT, MPI_SUM, world);
        },
-       // Every rank copies the same number of floats: memcpy reads and writes once what the
-       // all-reduce must.
+       // A lower bound: memcpy reads and writes each float of a rank once, which the all-reduce
+       // must do, too.
        [&] { std::memcpy(other.mutable_data_ptr(), plain.const_data_ptr(), plain.nbytes()); },
        [&] { link.exchange(); }});
   if (communicator.rank() != 0) return;

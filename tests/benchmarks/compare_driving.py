@@ -35,7 +35,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scenes", help="files of scenes, as a glob")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1])
-    parser.add_argument("--steps", type=int, nargs=2, default=[50, 450], help="of the short and the long run")
+    parser.add_argument("--steps", type=int, nargs=2, default=[50, 450], help="number of steps of the short and of the long run")
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--peer-python", default="", help="folder to put into PYTHONPATH for the peer; it holds torch")
     parser.add_argument("set", nargs="*", help="further arguments of traffic_train, after --")

@@ -14,10 +14,10 @@ class Case:
     refused: str = ""  # what our programs say where they refuse a scenario that SUMO runs
     breaks: bool = False  # SUMO itself refuses the scenario
     empty: bool = False  # no vehicle departs
-    examined: bool = False  # traffic_doctor looks at it, too
-    trains: bool = False  # a dry run of a training, too
+    examined: bool = False  # traffic_doctor also examines the scenario
+    trains: bool = False  # traffic_train also makes a dry run with the scenario
     loads_state: bool = False  # vehicles drive before the begin; our programs count their losses since then
-    is_random: bool = False  # SUMO decides whether it is run, refused or empty
+    is_random: bool = False  # it is unknown whether SUMO runs or refuses the scenario, and whether any vehicle departs
 
 
 CASES = []

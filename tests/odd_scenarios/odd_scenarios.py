@@ -48,7 +48,7 @@ def chosen_cases(arguments):
 
 
 def run_case(case, arguments, deadline):
-    """@return problems, or None where the time was over"""
+    """@return problems, or None if the time was over"""
     from check import Check
     from folder import BuildError
     if deadline and time.monotonic() > deadline:

@@ -4,8 +4,8 @@
 
 extern "C" {
 
-/// From now on the k-th call (counted from 1) and the following times - 1 calls of `call` fail if
-/// their path contains `part`. The environment variable has the same meaning:
+/// Counts the calls of `call` whose path contains `part`, and makes `times` of them fail, beginning
+/// with the k-th (counted from 1). The environment variable has the same meaning:
 /// TRAFFIC_FAIL_IO="rename:/best.h5:1:28:2".
 /// @param call open, write, fsync, close, rename, link, mkdir or flock. For descriptors the path of
 ///   the open file is compared, for two paths the second one. With "clock", whatever the other

@@ -34,7 +34,8 @@ class TrafficTuneTest : public RunFolderTest {
     return "cd " TRAFFIC_SOURCE_DIR " && " TRAFFIC_BIN_DIR "/traffic_tune " +
            (dir_ / "table.toml").string();
   }
-  /// timeout starts programs only.
+  /// Runs the command in a shell of its own: run_program() starts it by the program timeout, which
+  /// cannot run the shell's cd.
   [[nodiscard]] Outcome run(const std::string& more = "") const {
     return run_program("sh -c '" + command() + more + "'");
   }
