@@ -109,7 +109,7 @@ class RouteSurvey final : public Visitor {
     });
   }
 
-  /// The most frequent complete route that contains the given route.
+  /// Returns the most frequent complete route that contains the given route.
   std::uint32_t continued(std::uint32_t kind) {
     const std::vector<int>& part = routes_.kinds[kind];
     std::uint32_t best = kind;

@@ -125,7 +125,7 @@ StepResult advance(Board& board, const Actions& actions) {
 
 void place_bean(Board& board, Cell cell) {
   TRAFFIC_CHECK(cell < kCells && board.contents[cell] == 0 && board.num_beans < kBeans,
-                "no bean can be put into cell {}", cell);
+                "cell {} is not free, or the board has all {} beans already", cell, kBeans);
   board.contents[cell] = Board::kBean;
   board.beans[board.num_beans++] = cell;
 }
@@ -178,7 +178,7 @@ void put_snake(Board& board, std::size_t snake, std::span<const Cell> cells) {
   TRAFFIC_CHECK(!cells.empty(), "snake {} has no segments", snake);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     TRAFFIC_CHECK(cells[i] < kCells && board.contents[cells[i]] == 0,
-                  "snake {} cannot lie in cell {}", snake, cells[i]);
+                  "snake {} cannot lie in cell {}, which is not free", snake, cells[i]);
     board.contents[cells[i]] = 1;
     if (i > 0) board.towards_head[cells[i]] = cells[i - 1];
   }

@@ -29,8 +29,8 @@ LayerRows rows_of_layer(const ReceptiveField& field, std::size_t l) {
 GraphEncoderImpl::GraphEncoderImpl(const config::Model& model, std::int64_t num_node_features)
     : hidden_dim_(model.hidden_dim), num_heads_(model.num_heads) {
   if (hidden_dim_ % model.num_heads != 0) {
-    throw ShapeError("model.hidden_dim is {}, not a multiple of model.num_heads {}", hidden_dim_,
-                     model.num_heads);
+    throw ShapeError("model.hidden_dim is {}, expected a multiple of model.num_heads, {}",
+                     hidden_dim_, model.num_heads);
   }
   input_ = register_module("input", torch::nn::Linear(num_node_features, hidden_dim_));
   norm_ = register_module(
@@ -61,8 +61,8 @@ torch::Tensor GraphEncoderImpl::forward(const GraphBatch& graph) {
 
 torch::Tensor GraphEncoderImpl::forward(const ReceptiveField& field) {
   TRAFFIC_CHECK(field.end.size() == layers_.size() + 1,
-                "the receptive field has {} hops, the encoder {} layers", field.end.size() - 1,
-                layers_.size());
+                "the receptive field has {} hops, expected {}, the number of layers of the encoder",
+                field.end.size() - 1, layers_.size());
   return run(field.graph, &field).index_select(0, field.chosen);
 }
 

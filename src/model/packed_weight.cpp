@@ -21,7 +21,7 @@ void check_weight(const at::Tensor& weight) {
   TRAFFIC_CHECK(weight.is_contiguous() && weight.scalar_type() == at::kFloat,
                 "weights must be contiguous float32");
   TRAFFIC_CHECK(weight.size(0) % kWidthUnit == 0 && weight.size(1) % kWidthUnit == 0,
-                "weight is {} x {}, not multiples of {}", weight.size(0), weight.size(1),
+                "a weight is {} x {}, expected multiples of {}", weight.size(0), weight.size(1),
                 kWidthUnit);
 }
 

@@ -38,8 +38,8 @@ BaselineCurve::BaselineCurve(const BaselineSums& sums)
       std::ranges::all_of(sums.growth, [](double x) { return std::isfinite(x); });
   if (!plausible) {
     throw DataError(
-        "baseline curve: {} numbers of {} episodes for {} conflicts in bins of {} s are not a "
-        "valid measurement; measure again",
+        "baseline curve: {} sums over {} episodes for {} conflicts in bins of {} s are not a valid "
+        "measurement: expected finite sums, at least one for each conflict; measure again",
         sums.growth.size(), sums.episodes, sums.conflicts, sums.bin_s);
   }
   const auto C = static_cast<std::size_t>(conflicts_);

@@ -25,7 +25,7 @@ void check(const torch::Tensor& logits, const TakenActions& taken) {
                        [&](std::int64_t i) { return i >= 0 && i < size; });
   };
   if (!within(taken.row, logits.size(0)) || !within(taken.action, logits.size(1))) {
-    throw ShapeError("categorical_terms: a row or an action is outside of the logits {}",
+    throw ShapeError("categorical_terms: a row or an action does not exist in the logits, {}",
                      describe(logits));
   }
 }

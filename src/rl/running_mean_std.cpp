@@ -51,7 +51,10 @@ void RunningMeanStd::load_state(const torch::Tensor& state) {
   const bool plausible = state.isfinite().all().item<bool>() &&
                          (state[kStateCount] >= 0).all().item<bool>() &&
                          (state[kSquaredDeviations] >= 0).all().item<bool>();
-  if (!plausible) throw ShapeError("running mean: the state contains impossible values");
+  if (!plausible) {
+    throw ShapeError(
+        "running mean: the state must be finite, with counts and squares that are not negative");
+  }
   state_ = state.clone();
 }
 

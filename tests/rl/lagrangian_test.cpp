@@ -103,9 +103,9 @@ TEST(LagrangeMultiplier, LeadsPolicyGradientToTheConstrainedOptimum) {
     }
   }
   // The policy reaches the same mixture in spite of the entropy bonus. The bonus raises the
-  // multiplier to p = 1.18, the solution of .4 p = .4 + .03 (1 + p) ln 3. The standard error over 300
-  // steps of 128 pulls is about .003 for the policy, and below .01 for the multiplier, which follows
-  // the cost of each step.
+  // multiplier to p = 1.18, the solution of .4 p = .4 + .03 (1 + p) ln 3. The standard error over
+  // 300 steps of 128 pulls is about .003 for the policy, and below .01 for the multiplier, which
+  // follows the cost of each step.
   EXPECT_LT(distance(mean_policy, torch::tensor({0.F, 0.75F, 0.25F})), 0.02);
   EXPECT_NEAR((mean_policy * bandit.costs).sum().item<double>(), bandit.cost_limit, 0.01);
   EXPECT_NEAR((mean_policy * bandit.rewards).sum().item<double>(), 0.7, 0.01);

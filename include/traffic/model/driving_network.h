@@ -33,7 +33,8 @@ struct DrivingShape {
   std::int64_t modes = 20;         ///< anchors of diffusion, or plans of the vocabulary
 };
 
-/// What the head needs from the data before training; part of the network's buffers.
+/// Numbers that the head needs from the training data before training. The network stores them in
+/// its buffers.
 struct PlanStatistics {
   torch::Tensor scale;    ///< [12] mean size of the residuals in metres
   torch::Tensor anchors;  ///< [modes, 12] residuals; empty for the head regression

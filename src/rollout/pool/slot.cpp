@@ -22,7 +22,7 @@ bool RankSlot::busy() const {
 
 void RankSlot::post(CommandKind kind, std::uint32_t incarnation,
                     std::span<const std::byte> payload) {
-  TRAFFIC_CHECK(!busy(), "a command is under way");
+  TRAFFIC_CHECK(!busy(), "the last command is not answered yet");
   if (payload.size() > view_.command.size()) {
     throw WorkerError("a command for a simulation has {} bytes, but there is room for {} only",
                       payload.size(), view_.command.size());
@@ -38,7 +38,7 @@ void RankSlot::post(CommandKind kind, std::uint32_t incarnation,
 }
 
 RankSlot::Answer RankSlot::answer() const {
-  TRAFFIC_CHECK(!busy(), "the command is not answered yet");
+  TRAFFIC_CHECK(!busy(), "the last command is not answered yet");
   const SlotHead& head = *view_.head;
   return {.kind = head.reply_kind, .incarnation = head.reply_incarnation, .size = head.reply_size};
 }

@@ -82,7 +82,8 @@ TEST(SnakesEnvironment, AnInvalidStartOrMoveCostsTheEpisode) {
   pool.reset(2, bytes_of(SnakesMove{}));
   const std::vector<Event> events = pool.wait_all(pool.my_envs());
   ASSERT_EQ(events.size(), 3U);
-  EXPECT_NE(events[0].why.find("the team is 2, expected 0 or 1"), std::string::npos) << events[0].why;
+  EXPECT_NE(events[0].why.find("the team is 2, expected 0 or 1"), std::string::npos)
+      << events[0].why;
   EXPECT_NE(events[1].why.find("expected one of random"), std::string::npos) << events[1].why;
   EXPECT_NE(events[2].why.find("an order has 3 bytes, expected 16"), std::string::npos);
 }

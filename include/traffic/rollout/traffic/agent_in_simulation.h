@@ -44,7 +44,7 @@ class AgentInSimulation {
   AgentInSimulation& operator=(const AgentInSimulation&) = delete;
 
   virtual void begin(const BeginningEpisode& episode) = 0;
-  /// Forgets what was measured in the last control period.
+  /// Discards the measurements of the last control period.
   virtual void begin_period() {}
   /// Carries out the agent's section of an order. Not called if the order has none.
   /// @throws WorkerError if the bytes are not commands to this agent
