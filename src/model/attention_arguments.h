@@ -9,7 +9,7 @@
 
 namespace traffic::model {
 
-/// EdgeParameters in the layout that the kernels read.
+/// EdgeParameters in the layout that the kernels read; d is the width of a layer.
 class PackedEdgeParameters {
  public:
   PackedEdgeParameters(const EdgeParameters& parameters, std::int64_t heads);

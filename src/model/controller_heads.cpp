@@ -26,7 +26,7 @@ struct SumOfRest {
     for (std::int64_t a = 1; a < n; ++a) sum += std::exp(x[a] - highest);
   }
   [[nodiscard]] float log() const { return highest + std::log(sum); }
-  /// d log() / dx
+  /// Derivative of log() with respect to the value x.
   [[nodiscard]] float share_of(float x) const { return std::exp(x - highest) / sum; }
 };
 

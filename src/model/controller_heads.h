@@ -5,6 +5,7 @@
 
 namespace traffic::model {
 
+/// Shapes: M candidates, A commands.
 struct HeadParameters {
   at::Tensor command_weight;     ///< [A, width]
   at::Tensor command_bias;       ///< [A]
@@ -24,7 +25,8 @@ struct HeadOutputs {
 };
 
 /// commands = x W^T + b; score = importance * (x . w + log-odds of any command but the first) +
-/// impact * (latents . v).
+/// impact * (latents . v). W and b are command_weight and command_bias, w is importance_weight and
+/// v is impact_weight.
 /// @param x [M, width] differentiated
 /// @param latents [M, latents] not differentiated; undefined: no impact
 HeadOutputs controller_heads(const at::Tensor& x, const at::Tensor& latents,

@@ -9,8 +9,9 @@
 namespace traffic::model {
 
 /// x W^T + b, [M, out], for x [M, in] and weight [out, in]. The result of a row does not depend on
-/// the other rows. @param weight may be a column range of a wider one @param bias undefined: no
-/// bias
+/// the other rows.
+/// @param weight W; may be a range of columns of a wider matrix
+/// @param bias b; undefined: no bias
 at::Tensor dense(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
 /// a^T b, [columns of a, columns of b]: the gradient of a weight.
@@ -22,7 +23,9 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b);
 /// [columns]: the sum over the rows of x, which is contiguous.
 at::Tensor sum_rows(const at::Tensor& x);
 
-/// x[i] += shared[group[i]]. @param x [M, width] contiguous @param group [M] int64
+/// x[i] += shared[group[i]].
+/// @param x [M, width] contiguous
+/// @param group [M] int64
 void add_shared(at::Tensor& x, const at::Tensor& shared, const at::Tensor& group);
 
 /// [groups, width]: for each group the sum of its rows.

@@ -4,6 +4,9 @@
 /// There are two implementations of the same function. One uses ATen operations (any device, type
 /// and sizes). The other is fused for the CPU, has its own backward pass, and works on blocks of
 /// rows that stay in the cache.
+///
+/// Shapes: N nodes, E edges, d = model.hidden_dim. T is the type of the operands of matrix products
+/// (kernels.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -56,12 +56,12 @@ template <typename T>
 Operand<T> plain_operand(const T* data, std::int64_t depth, std::int64_t columns,
                          std::int64_t stride);
 
-/// c[rows, panel] (+)= a[rows, depth] * b[:, panel p].
+/// c[rows, panel] = a[rows, depth] * b[:, panel p]; with `accumulate` += instead of =.
 template <typename T>
 void multiply_panel(kernels::Rows<const T> a, std::int64_t rows, const Operand<T>& b,
                     std::int64_t p, kernels::Rows<float> c, bool accumulate);
 
-/// c[rows, columns] (+)= a[rows, depth] * b.
+/// c[rows, columns] = a[rows, depth] * b; with `accumulate` += instead of =.
 template <typename T>
 void multiply(kernels::Rows<const T> a, std::int64_t rows, const Operand<T>& b,
               kernels::Rows<float> c, bool accumulate);

@@ -2,6 +2,8 @@
 /// columns contain the input, forget, cell and output gates of sixteen units. Data for the backward
 /// pass are stored in the order in which it reads them: by step, block and panel. Within a block,
 /// gates are [panels, rows, kPanel] and cells [panels, rows, 16].
+///
+/// Shapes: T steps, S vehicles, H = LstmOptions::hidden_size.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -47,8 +47,9 @@ struct WeightGradient {
 template <typename T>
 void add_weight_gradient(const WeightGradient<T>& args);
 
-/// Writes rows of grad_y as columns of grad_y^T, [out, rows], starting with column `first`.
-/// @param order of the columns of grad_y; the rows of the result are in the order of the weight
+/// Writes rows of grad_y as columns of grad_y^T, [out, rows].
+/// @param order order of the columns of grad_y; the rows of the result are in the order of the
+///   weight
 template <typename T>
 void transpose_rows(kernels::Rows<const T> grad_y, std::int64_t rows, std::int64_t out,
                     RowOrder order, kernels::Rows<T> transposed);

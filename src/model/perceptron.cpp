@@ -22,8 +22,7 @@ struct Shape {
   std::size_t hidden = 0;
 };
 
-/// Weights and biases in the order of PerceptronParameters; the other function restores them from
-/// such a list.
+/// Lists weights and biases in the order of PerceptronParameters, which run_layers() expects.
 variable_list flatten(const PerceptronParameters& parameters, const Shape& shape) {
   variable_list all;
   const auto add = [&](const DenseParameters& layer) {

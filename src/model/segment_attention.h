@@ -1,4 +1,5 @@
-/// Risk-sensitive attention over the incoming edges of each node, on packed graphs.
+/// Risk-sensitive attention over the incoming edges of each node, on packed graphs. Shapes: N
+/// nodes, E edges, d channels of all heads together.
 #pragma once
 
 #include <ATen/core/Tensor.h>

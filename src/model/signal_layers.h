@@ -12,7 +12,8 @@
 
 namespace traffic::model {
 
-/// Parameters, of width H with F features per green. The enumerators index SignalLayerParameters.
+/// Parameters, of width H with F features per green; R and B as in SignalInput. The enumerators
+/// index SignalLayerParameters.
 enum SignalLayerParameter : std::size_t {
   kFirstWeight,   ///< [H, F]
   kFirstBias,     ///< [H]

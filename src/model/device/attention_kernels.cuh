@@ -4,7 +4,7 @@
 //
 // A warp computes one (node, head); its lanes share the channels of the head. There are no atomic
 // operations: each sum has one writer and a fixed order, so results are bit-identical from run to
-// run.
+// run. Shapes: N nodes, E edges, d channels of all heads together.
 
 constexpr int kWarp = 32;
 constexpr int kEdgeColumns = 4;

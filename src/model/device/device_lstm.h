@@ -1,6 +1,6 @@
 /// An LSTM for tensors on GPUs: ATen computes the products of a step, one kernel everything else. A
-/// step launches two kernels forward and two backward, whatever the number of vehicles; single
-/// operations would need some sixty.
+/// step launches two kernels forward and two backward, whatever the number of vehicles. With single
+/// operations of ATen a step would launch some sixty kernels.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -7,8 +7,8 @@
 
 namespace traffic::model::device {
 
-/// Returns machine code if the compiler knows the compute capability, otherwise code for the newest
-/// older one, which the driver translates. Needs no GPU.
+/// Returns machine code if the compiler knows the compute capability. Otherwise it returns code for
+/// the newest older capability, which the driver translates. Needs no GPU.
 /// @param name of the source, for messages
 /// @param compute_capability 10 * major + minor, e.g. 75
 /// @throws ResourceError with the compiler's messages

@@ -16,8 +16,9 @@
 
 namespace traffic::model::kernels::TRAFFIC_ISA {
 
-/// Sizes of the heads. `Lanes` >= heads is 4, 8 or 16; with Vectors > 0 there are exactly Lanes
-/// heads of Vectors * 16 channels, which the compiler can use.
+/// Sizes of the heads. `Lanes` is 4, 8 or 16 and not smaller than the number of heads. With
+/// Vectors > 0 there are exactly Lanes heads of Vectors * 16 channels; the compiler then knows the
+/// sizes.
 template <int Lanes, int Vectors>
 struct Heads {
   explicit Heads(const AttentionEdges& edges)

@@ -3,7 +3,7 @@
 ///
 /// T is the type of the operands of matrix products and of data kept for the backward pass: float
 /// or Bf16. Sums, exponentials and normalisation are computed in float. Widths (columns) are
-/// multiples of kWidthUnit.
+/// multiples of kWidthUnit. Shapes: N nodes, E edges, d channels of all heads together.
 #pragma once
 
 #include <cstdint>
