@@ -1,4 +1,5 @@
-/// Digests several files, each in a process of its own.
+/// Computes the digests of several data sets (hashes of their frames), each in a process of its
+/// own. Commands compare digests to find traffic that occurs twice.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +10,9 @@
 
 namespace traffic::data_prep {
 
+/// A digest as a message between processes.
 [[nodiscard]] nlohmann::json digest_json(const data::FileDigest& digest);
+/// The inverse of digest_json().
 [[nodiscard]] data::FileDigest digest_of(const nlohmann::json& json);
 
 /// @param jobs number of files that are read at once; 0: one for each CPU

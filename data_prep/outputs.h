@@ -1,4 +1,4 @@
-/// Code that the subcommands share that make new data sets from existing ones.
+/// Code shared by the subcommands that make new data sets from existing ones.
 #pragma once
 
 #include <functional>

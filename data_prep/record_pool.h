@@ -22,7 +22,7 @@ struct PoolResult {
   std::vector<FailedFile> failed;
   std::int64_t steps = 0;
   std::int64_t retries = 0;
-  bool stopped = false;  ///< a signal stopped it; unfinished files are neither complete nor failed
+  bool stopped = false;  ///< by a signal; unfinished files are neither complete nor failed
 };
 
 /// Receives the number of completed episodes, and of simulation steps since the last call.

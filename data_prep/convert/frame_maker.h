@@ -18,7 +18,7 @@ namespace traffic::data_prep {
 
 struct MakerOptions {
   std::vector<std::string> cv_types;
-  double vehicle_length_m = 5.0;  ///< of vehicles whose source does not state it
+  double vehicle_length_m = 5.0;  ///< length of vehicles whose source does not state it
 };
 
 /// Takes the frames of a recording in their order and builds the graph of the latest one.
@@ -51,7 +51,7 @@ struct Routes {
 /// or the recording does not have the position on it.
 std::optional<int> lane_of(const RecordedFrame& frame, const RecordedVehicle& vehicle,
                            const scene::Road& road);
-/// As lane_of(); reports a vehicle without a lane.
+/// Like lane_of(), but reports a vehicle without a lane.
 std::optional<int> lane_or_problem(const RecordedFrame& frame, const RecordedVehicle& vehicle,
                                    const scene::Road& road, const std::string& file,
                                    InputProblems& problems);

@@ -11,8 +11,8 @@
 
 namespace traffic::data_prep {
 
-/// The file for the data of an input: --out itself if that is a NAME.h5, else one in that folder,
-/// which is made.
+/// Returns the file for the data of an input: --out itself if it is a NAME.h5, else a file in the
+/// folder --out. Makes the folder.
 /// @param used names that other inputs have taken; the new name is added
 /// @throws ConfigError if the file exists and is not to be replaced
 [[nodiscard]] std::filesystem::path output_path(const ConvertOptions& options,
@@ -30,7 +30,7 @@ struct RereadableInput {
   RecordingFile file{};
   os::Descriptor spooled{};  ///< an unnamed temporary file that holds the standard input
 };
-/// @param folder for the nameless file
+/// @param folder folder in which the unnamed file is made
 [[nodiscard]] RereadableInput rereadable(const std::string& input,
                                          const std::filesystem::path& folder);
 

@@ -16,7 +16,7 @@ namespace traffic::data_prep {
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 /// Largest factor between displacements and speeds where the source computed the speeds from the
-/// places. It is below the factor between km/h and ft/s, 1.097, so that a recording with one of
+/// positions. It is below the factor between km/h and ft/s, 1.097, so that a recording with one of
 /// these units in place of the other is noticed.
 inline constexpr double kComputedSpeedError = 1.08;
 

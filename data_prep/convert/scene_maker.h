@@ -18,7 +18,7 @@
 namespace traffic::data_prep {
 
 struct SceneMakerOptions {
-  double vehicle_length_m = 5.0;  ///< of vehicles whose source does not state it
+  double vehicle_length_m = 5.0;  ///< length of vehicles whose source does not state it
   double vehicle_width_m = 1.8;
   double episode_s = 0;  ///< 0: episodes are as long as the stretches of the recording
 };
@@ -49,7 +49,7 @@ class SceneMaker final : public Visitor {
   struct Sample {
     driving::Pose pose{};
     double speed_mps = 0;
-    std::int32_t lane = -1;  ///< of the map
+    std::int32_t lane = -1;  ///< lane of the map; -1: none
     bool valid = false;
   };
   struct State {

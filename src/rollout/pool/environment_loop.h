@@ -6,7 +6,7 @@
 
 namespace traffic::rollout {
 
-/// Serves one episode. One thread.
+/// Serves one episode. For use by one thread.
 class EnvironmentLoop final : private EnvHost {
  public:
   EnvironmentLoop(Environment& environment, EnvSlot& slot)

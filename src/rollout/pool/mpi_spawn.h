@@ -1,4 +1,4 @@
-/// Rollout workers started through MPI. mpi.h stays in the source.
+/// Starts rollout workers through MPI. Only mpi_spawn.cpp includes mpi.h.
 #pragma once
 
 #include <sys/types.h>
@@ -25,10 +25,10 @@ struct WorkerSpawn {
   std::function<void()> on_timeout;  ///< called in another thread; must end the process
 };
 
-/// Starts the workers of all nodes and returns once their processes exist. They make no MPI calls,
-/// so nothing in their start can wait for an answer of MPI, and they may exit at any time. Open
-/// MPI's daemons watch them all the same: they end the job if a worker fails, and end the workers
-/// with the job.
+/// Starts the workers of all nodes and returns once their processes exist. The workers make no MPI
+/// calls, so nothing in their start can wait for an answer of MPI, and they may exit at any time.
+/// Open MPI's daemons watch the workers all the same: they end the job if a worker fails, and end
+/// the workers with the job.
 /// @throws WorkerError with MPI's own text
 void spawn_workers(const WorkerSpawn& spawn);
 

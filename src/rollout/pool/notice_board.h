@@ -31,11 +31,11 @@ class NoticeBoard {
   NoticeBoard();
 
   [[nodiscard]] const os::Descriptor& file() const { return file_; }
-  /// The workers serve this pool next.
+  /// Tells the idle workers to serve this pool.
   void post(const PoolMemory& pool);
-  /// Call it before the pool's memory goes, so that no worker opens another file in its place.
+  /// Call it before the pool's memory is closed, so that no worker opens another file in its place.
   void withdraw(const PoolMemory& pool);
-  /// The workers that serve no pool exit.
+  /// Makes the workers that serve no pool exit.
   void end();
 
  private:
@@ -49,8 +49,9 @@ class NoticeBoard {
 /// The board as a worker sees it.
 class NoticeReader {
  public:
-  /// @param pid the leader; @param fd its descriptor of the board
-  /// @throws ResourceError; WorkerError if the leader is another build or on another node
+  /// @param pid process id of the leader
+  /// @param fd the leader's descriptor of the board
+  /// @throws ResourceError; WorkerError if the leader is of another build or on another node
   NoticeReader(pid_t pid, int fd);
 
   /// Waits for the next pool.

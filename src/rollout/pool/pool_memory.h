@@ -14,7 +14,7 @@ namespace traffic::rollout {
 /// Settings of a node's part of a pool, which the node's leader decides.
 struct PoolPlan {
   Geometry geometry;  ///< num_ranks is set from ranks, settings_bytes from settings
-  std::vector<std::uint32_t> ranks = {0};  ///< of the node, ascending
+  std::vector<std::uint32_t> ranks = {0};  ///< ranks of the node, ascending
   double env_timeout_s = 300;
   std::uint32_t max_restarts = 5;
   std::string env_program;
@@ -23,10 +23,10 @@ struct PoolPlan {
 
 class PoolMemory {
  public:
-  /// New memory, filled in.
+  /// Creates the memory and fills in its head.
   /// @throws ResourceError
   static PoolMemory create(const PoolPlan& plan);
-  /// Memory that another process has created.
+  /// Maps memory that another process has created.
   /// @throws ResourceError, WorkerError
   explicit PoolMemory(os::Descriptor file);
 
@@ -45,16 +45,16 @@ class PoolMemory {
   os::Mapping all_;
 };
 
-/// New memory to share with the rollout workers. It is sparse, because it has room for the largest
-/// command and answer of every simulation, and most of that is never used.
+/// Creates memory to share with the rollout workers. It is sparse, because it has room for the
+/// largest command and answer of every simulation, and most of that room is never used.
 /// @throws ResourceError
 os::Descriptor create_pool_file(std::size_t size_bytes);
 
-/// Such memory that another process of this user has created.
+/// Opens memory that another process of this user has created with create_pool_file().
 /// @throws ResourceError
 os::Descriptor open_pool_memory(pid_t pid, int fd);
 
-/// A part of such memory.
+/// Maps a part of the memory of a pool.
 /// @throws ResourceError
 os::Mapping map_pool_memory(const os::Descriptor& file, std::size_t offset_bytes,
                             std::size_t size_bytes, os::Access access);

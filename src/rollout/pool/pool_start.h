@@ -7,7 +7,7 @@
 
 namespace traffic::rollout {
 
-/// Collective.
+/// Makes the memory of a pool on every node and starts the workers that are missing. Collective.
 /// @return the memory of this rank's node
 /// @throws as WorkerPool's constructor, the same on all ranks
 PoolMemory start_pool(const comm::MpiSession& session, const WorkerPoolSpec& spec);

@@ -36,13 +36,13 @@ class Supervisor {
     std::uint32_t index;
     os::Mapping mapping;
     WorkerSlot slot;
-    os::ChildProcess process = {};  ///< none: it is started next
+    os::ChildProcess process = {};  ///< empty: there is no process, and tend() starts one
     os::Descriptor output = {};     ///< stdout and stderr of the process
     std::string tail = {};          ///< the last bytes of its output
     std::int64_t started_ns = 0;
-    std::int64_t stopped_ns = 0;  ///< when it was first seen stopped; 0: it runs
+    std::int64_t stopped_ns = 0;  ///< time at which the process was first seen stopped; 0: it runs
     std::int64_t oom_kills_before = 0;
-    std::int64_t start_at_ns = 0;     ///< when there is no process
+    std::int64_t start_at_ns = 0;     ///< time of the next start if there is no process
     std::string killed_because = {};  ///< why this supervisor has killed the process; else empty
     std::uint32_t failures_in_row = 0;
     std::uint64_t episodes_at_failure = 0;

@@ -16,7 +16,8 @@ void require_open(const PoolMemory& memory, double grace_s);
 /// @throws WorkerError naming the first worker that has not given one in time
 void wait_for_workers(const PoolMemory& memory, double timeout_s);
 
-/// @param limit_s without a sign of life after which a worker counts as stopped
+/// Requires that all workers of the node run.
+/// @param limit_s seconds without a sign of life after which a worker counts as stopped
 /// @param oom_kills_before num_oom_kills() when the workers started
 /// @throws WorkerError if a worker is gone or stopped
 void require_workers_alive(const PoolMemory& memory, double limit_s, std::int64_t oom_kills_before);

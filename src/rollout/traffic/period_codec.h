@@ -1,6 +1,7 @@
 /// A control period as bytes in shared memory: a head, the growth of the objective, then a section
-/// for each agent that acts. Heads hold counts; the reader derives every offset from them and
-/// checks it against the buffer, so that no count of a broken simulation leads outside it.
+/// for each agent that acts. Heads hold counts. The reader derives every offset from them and
+/// checks it against the size of the buffer, because a broken simulation may have written wrong
+/// counts.
 #pragma once
 
 #include <cstddef>

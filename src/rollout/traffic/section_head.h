@@ -13,7 +13,7 @@
 
 namespace traffic::rollout {
 
-/// The content follows, padded.
+/// The content of the section follows, padded (bytes.h).
 struct SectionHead {
   std::array<char, kMaxAgentName + 1> agent{};  ///< ends with at least one zero
   std::uint64_t bytes = 0;                      ///< size of the content
