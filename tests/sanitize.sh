@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds tests with sanitizers and runs them: memory and undefined behaviour (preset asan), races of threads (preset tsan).
+# Builds and runs tests with sanitizers: of memory and undefined behaviour (preset asan), of races (preset tsan).
 # Usage: tests/sanitize.sh asan|tsan [TEST...]      e.g. tests/sanitize.sh asan core config
 # Without names it runs the tests without torch and checkpoint for asan, and those with threads for tsan. All other
 # tests can be given by name; compiling torch's headers then takes half an hour of a core. Fork and SIGSTOP tests of MPI

@@ -140,7 +140,7 @@ class Soak:
         wait_for_progress(self.job, self.run_dir)
 
     def run(self, seconds, every_s):
-        """Runs for this time with a fault at this interval. Returns control steps per second: (in total, while undisturbed)."""
+        """Runs for this time with a fault at this interval. Returns control steps per second (in total, undisturbed)."""
         begun, steps = time.monotonic(), progress(self.run_dir)
         next_fault = begun + every_s
         rested, untouched = None, [0, 0.0]  # where the second half of the pause began; steps and seconds of these halves
@@ -178,7 +178,7 @@ class Soak:
 
 
 def growth(samples, column):
-    """Growth of the rank that grew most, from its second minute on: the median of the last third minus that of the first third."""
+    """Growth of the rank that grew most, from its second minute on: the median of the last third minus the first's."""
     grown = []
     for rank in {sample[0] for sample in samples}:
         values = [sample[column] for sample in samples if sample[0] == rank and sample[1] > 60]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks every source by itself. Users build joined sources (unity builds), in which a missing include goes unnoticed.
-# Usage: tests/without_unity.sh [FOLDER...]      (default: src data_prep; also other folders with a CMakeLists.txt, such as tests/train)
+# Usage: tests/without_unity.sh [FOLDER...]      (default: src data_prep; tests/train and the like are possible, too)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

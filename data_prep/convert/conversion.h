@@ -36,10 +36,10 @@ struct ConvertedInput {
   std::string file;
   std::int64_t episodes = 0;
   std::int64_t frames = 0;
-  std::int64_t gaps = 0;      ///< number of gaps in the times
-  std::int64_t jumps = 0;     ///< number of times that a vehicle cannot have driven to its place
-  std::int64_t vehicles = 0;  ///< number of distinct vehicles
-  std::int64_t vehicle_rows = 0;                        ///< vehicles in all written frames
+  std::int64_t gaps = 0;          ///< number of gaps in the times
+  std::int64_t jumps = 0;         ///< number of moves that a vehicle cannot have made by driving
+  std::int64_t vehicles = 0;      ///< number of distinct vehicles
+  std::int64_t vehicle_rows = 0;  ///< vehicles in all written frames
   std::array<std::int64_t, data::kNumSplits> splits{};  ///< episodes of each split
   std::int64_t skipped = 0;
   std::vector<std::string> skipped_examples{};

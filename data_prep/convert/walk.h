@@ -24,9 +24,8 @@ class Visitor {
 struct WalkResult {
   double step_s = 0;  ///< the most frequent difference of times; 0: fewer than two frames
   std::int64_t frames = 0;
-  std::int64_t gaps = 0;  ///< number of gaps in the times, without changes of place or day
-  std::int64_t jumps =
-      0;  ///< number of times that a vehicle cannot have driven to its next position
+  std::int64_t gaps = 0;   ///< number of gaps in the times, without changes of place or day
+  std::int64_t jumps = 0;  ///< number of moves that a vehicle cannot have made by driving
 };
 
 /// Reads the recording in a thread of its own and checks times and vehicles. Reports times that do

@@ -1,28 +1,31 @@
 #!/usr/bin/env python3
-"""Compares traffic lights with sumo-rl and Stable-Baselines3's PPO: same networks, demand and seeds, whole programs, in turns.
+"""Compares traffic lights with sumo-rl and Stable-Baselines3's PPO: same networks, demand and seeds, whole programs, in
+turns.
 
-  tests/benchmarks/compare_lights.py --install-peer                    # once: the peer's venv, from PyPI (2 GB, mostly torch)
+  tests/benchmarks/compare_lights.py --install-peer        # once: the peer's venv, from PyPI (2 GB, mostly torch)
   tests/benchmarks/compare_lights.py [--networks one_light lights_grid] [--parts rates delay] [--rounds 3]
 
-netgenerate builds `one_light` in --folder: four arms and four greens; sumo-rl observes the whole lane of a queue. There the peer is
-SumoEnvironment(single_agent=True). On `lights_grid`, with nine lights, the peer is one policy for all lights through pettingzoo
-and supersuit, as in sumo-rl's example sb3_grid4x4.py. Both sides decide every 5 s, with 3 s of yellow, a minimum green of 5 s, no
-teleports, and episodes of 900 s.
+The network `one_light` has four arms and four greens; netgenerate builds it in --folder. On it the peer is
+SumoEnvironment(single_agent=True), which observes the queues on whole lanes. On `lights_grid`, with nine lights, the
+peer is one policy for all lights through pettingzoo and supersuit, as in sumo-rl's example sb3_grid4x4.py. Both sides
+decide every 5 s, with 3 s of yellow, a minimum green of 5 s, no teleports, and episodes of 900 s.
 
---parts rates measures decisions (5 s of simulated time, all lights) per second of processor time, summed over all processes of a side.
-The time includes loading the network in every episode, but not the start of the programs. It measures without learning (peer: random
-greens; ours: an untrained policy, inference included) and with PPO. Our policy starts near `greedy`, so it has shorter queues to
-simulate. Each side is therefore compared with SUMO alone: the sumo binary replays the recorded lights of this side without learning.
-The two sides are compared by their shares of the rate of SUMO alone.
+--parts rates measures decisions (5 s of simulated time, all lights) per second of processor time, summed over all
+processes of a side. The time includes loading the network in every episode, but not the start of the programs. The
+rates are measured without learning (peer: random greens; ours: an untrained policy, inference included) and with PPO.
+Our policy starts near `greedy`, so it has shorter queues to simulate. Each side is therefore compared with SUMO alone:
+the sumo binary replays the recorded lights of this side without learning. The two sides are compared by their shares of
+the rate of SUMO alone.
 
---parts delay measures time loss plus departure delay per vehicle, including vehicles that never enter, on seeds that nothing was trained
-on. The peer trains for the same simulated time as ours (our selection included), and for the same processor time (whole programs).
-The peer's delay comes from tripinfo, which is checked with the networks' own signal programs. Both sides train at the scenario's demand
-and on random seeds.
+--parts delay measures time loss plus departure delay per vehicle, including vehicles that never enter, on seeds that
+nothing was trained on. The peer trains for the same simulated time as ours (our selection included), and for the same
+processor time (whole programs). The peer's delay is computed from tripinfo; the script checks this computation with the
+networks' own signal programs. Both sides train at the scenario's demand and on random seeds.
 
-The peer uses the settings of sumo-rl's examples (`example`), or those of our training that exist in both PPO implementations
-(`ours`), without per-step metrics unless a row says otherwise. If the peer is not installed, a message says so and its rows are left
-out. The script measures processor time, because machines are shared. Results are medians; compare only ratios from one call.
+The peer uses the settings of sumo-rl's examples (`example`), or those of our training that exist in both PPO
+implementations (`ours`), without per-step metrics unless a row says otherwise. If the peer is not installed, a message
+says so and its rows are left out. The script measures processor time, because machines are shared. Results are medians;
+compare only ratios from one call.
 """
 import argparse, json, os, random, resource, statistics, subprocess, sys, tempfile, venv
 import xml.etree.ElementTree as xml
@@ -284,7 +287,7 @@ def cpu_here():
 
 
 def peer_arguments(order, env_module):
-    """Arguments of SumoEnvironment. Its episodes use the seeds of order["seeds"], or random ones, in place of SUMO's argument SEED."""
+    """Arguments of SumoEnvironment. The seeds of order["seeds"], or random ones, replace SUMO's argument SEED."""
     seeds = iter(order["seeds"]) if "seeds" in order and order["do"] != "learn" else None
     rng = random.Random(order.get("training_seed", 1))
     sumo_args = " ".join([*SUMO_ARGS, "--no-step-log", *order.get("sumo_args", [])])
@@ -348,7 +351,7 @@ def peer_ppo(order, env):
 
 
 def peer_learn(order, make, arguments):
-    """Trains until the ordered numbers of decisions and seconds of processor time are reached; checks after each update."""
+    """Trains until the ordered numbers of decisions and of seconds of processor time are reached; checks each update."""
     import torch
     from stable_baselines3.common.callbacks import BaseCallback
     torch.set_num_threads(1)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the loader with h5py and torch's DataLoader with two workers, on the same compressed files, cold and warm, in turns.
+"""Compares the loader with h5py and torch's DataLoader on the same compressed files, cold and warm, in turns.
 
   python3 -m venv /tmp/peer && /tmp/peer/bin/pip install torch==2.15.0 h5py numpy
   tests/benchmarks/compare_loader.py --peer-python /tmp/peer/bin/python [--data 'data/merge/*.h5'] [--rounds 3]

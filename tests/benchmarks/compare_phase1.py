@@ -58,7 +58,7 @@ def peer(args, size, precision, ranks):
 
 
 def gemm_bound(size, precision):
-    """Rate in samples/s per rank of a step that consists of its matrix products only, at the rate measured for their shapes."""
+    """Rate in samples/s per rank if a step were its matrix products only, at the rate measured for their shapes."""
     out = subprocess.run([program("bench_phase1_step"), "--gemm-bound", size, precision], env=environment(),
                          capture_output=True, text=True)
     return float(out.stdout.split()[-1]) if out.returncode == 0 and out.stdout.split() else None

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures collectives between "nodes" of one rank (tests/nodes/nodes.sh) and compares them with the model in
-# docs/design/scaling.md. The links must be slow enough to be the bottleneck, because the machine's cores move the bytes of all
-# nodes.
+# docs/design/scaling.md. The links must be slow enough to be the bottleneck, because the machine's cores move the bytes
+# of all nodes.
 # Usage: tests/benchmarks/nodes_model.sh [RATE_MBIT [NODES...]]     (100 1 2 4 8)
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -3,14 +3,15 @@
 # bridge) over links (veth) with a given rate. mpirun starts its daemons on them through a launch agent, as it does
 # through ssh.
 #
-#   nodes.sh run NODES SLOTS COMMAND...   runs COMMAND on node0, with node1 ... beside it; each has SLOTS slots for mpirun
+#   nodes.sh run NODES SLOTS COMMAND...   runs COMMAND on node0, beside node1 ...; each has SLOTS slots for mpirun
 #   nodes.sh on NODE COMMAND...           within COMMAND: runs a shell command on that node with a login environment
 #   These variables apply to every node except node0: NODES_PRIVATE=FOLDER, the node has a folder of its own there;
-#   NODES_CLOCK_S=SECONDS, its steady clocks are ahead by this time; NODES_ENVIRONMENT="A=b ...", variables of its programs
-#   nodes.sh rate RATE                    rate of all links in both directions, as for tc: 10gbit, 200mbit; none: no limit
-#   nodes.sh cut NODE | nodes.sh join NODE
+#   NODES_CLOCK_S=SECONDS, its steady clocks are ahead by this time; NODES_ENVIRONMENT="A=b ...", variables of its
+#   programs
+#   nodes.sh rate RATE                    sets the rate of all links, both ways, as for tc: 10gbit; none: no limit
+#   nodes.sh cut NODE                     cuts the link of the node; nodes.sh join NODE restores it
 #   nodes.sh processes NODE               prints the ids of all processes on the node
-#   nodes.sh kill NODE                    sends them SIGKILL
+#   nodes.sh kill NODE                    sends SIGKILL to all processes on the node
 #
 # Everything is removed when COMMAND ends. The exit code is that of COMMAND, or 77 with one line if this user may not
 # create namespaces.

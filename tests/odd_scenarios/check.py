@@ -233,7 +233,7 @@ class Check:
         if not self.case.loads_state:
             self.equal("time_loss_s", episode["time_loss_s"], trips.time_loss_s, rounding_s)
             self.equal("depart_delay_s", episode["depart_delay_s"], trips.depart_delay_s, rounding_s)
-        # No metric counts the vehicles that departed or wait, but the delay is a mean over them, so it gives their number.
+        # No metric counts the vehicles that departed or wait. The delay is a mean over them, so it gives their number.
         lost_s = episode["time_loss_s"] + episode["depart_delay_s"]
         if episode["delay_s"] > 0:
             self.equal("vehicles", lost_s / episode["delay_s"], trips.vehicles, 1e-6 * trips.vehicles)

@@ -285,8 +285,7 @@ struct Case {
   std::string said;     ///< text that the output must contain
   std::string arguments{};
   double tolerance_m = 2e-3;  ///< rounding of float32 at a few hundred metres, and of the texts
-  std::map<std::string, std::string>
-      beside{};  ///< further files in the same folder: name and content
+  std::map<std::string, std::string> beside{};  ///< further files: name and content
 };
 inline void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
