@@ -34,8 +34,9 @@ constexpr auto kTurns = [] {
 
 Actions without_reversals(Board& board, const Actions& actions) {
   const std::uint64_t wanted = packed(actions);
-  TRAFFIC_CHECK((wanted & ~(3 * kLowBits)) == 0, "an action of {} {} {} {} {} {}, expected 0 to 3",
-                actions[0], actions[1], actions[2], actions[3], actions[4], actions[5]);
+  TRAFFIC_CHECK((wanted & ~(3 * kLowBits)) == 0,
+                "the actions are {} {} {} {} {} {}, expected 0 to 3 each", actions[0], actions[1],
+                actions[2], actions[3], actions[4], actions[5]);
   const std::uint64_t now = packed(board.direction);
   const std::uint64_t change = wanted ^ now;  // 1: the snake reverses
   const std::uint64_t reversed = (change & ~(change >> 1U) & kLowBits) * 3;
@@ -106,7 +107,7 @@ void begin_again(Board& board, StepResult& result) {
 }  // namespace
 
 StepResult advance(Board& board, const Actions& actions) {
-  TRAFFIC_CHECK(!board.over, "a step of a game that is over");
+  TRAFFIC_CHECK(!board.over, "the game is over, so it has no further step");
   StepResult result;
   const unsigned ate = move_all(board, actions);
   unsigned died = 0;

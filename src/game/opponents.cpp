@@ -113,7 +113,7 @@ Targets share_out(const Costs& costs) {
   return targets;
 }
 
-/// @param cost of a snake of the team (its number on the board) and a bean
+/// @param cost called with a snake of the team (its number on the board) and a bean
 template <typename Cost>
 Costs costs_of(const View& view, Cost cost) {
   Costs costs;

@@ -19,7 +19,7 @@ using Bytes = std::uint8_t __attribute__((vector_size(kLanes)));
 using Reached = std::array<Lanes, kRows>;
 using Rows = std::array<std::uint32_t, kRows>;
 
-/// Next moves of the snakes, without moves into segments that stay.
+/// A possible next move of a snake, not into a segment that stays.
 struct Move {
   std::uint8_t index = 0;
   std::uint8_t row = 0;

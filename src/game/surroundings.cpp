@@ -9,7 +9,7 @@
 namespace traffic::game {
 namespace {
 
-/// For each cell of a head, the cells of its window by rows.
+/// For each cell in which a head may be, the cells of its window by rows.
 constexpr auto kWindow = [] {
   std::array<std::array<Cell, kWindowCells>, kCells> table{};
   for (int cell = 0; cell < kCells; ++cell) {

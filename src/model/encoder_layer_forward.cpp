@@ -33,8 +33,8 @@ struct ForwardPass {
   }
 };
 
-/// Destinations of a group's queries, keys and values: the tape (as operands) and the attention (as
-/// floats). With float operands one matrix serves both.
+/// Memory into which a group's queries, keys and values are written: for the tape (as operands) and
+/// for the attention (as floats). With float operands one matrix serves both.
 template <typename T>
 struct QkvRows {
   Rows<T> operand;  ///< null: not kept
@@ -81,7 +81,7 @@ void project_qkv(const ForwardPass<T>& pass, Projected what, std::int64_t row, s
   project<T, T>(x, rows, pass.packed.qkv.operand, first_panel, pass.parameter(kQkvBias), qkv);
 }
 
-/// After attention: output projection, residual connection and LayerNorm.
+/// Computes the output projection of the attention, the residual connection and LayerNorm.
 template <typename T>
 void finish_attention(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows,
                       const T* attended, float* normed, Rows<T> normed_operand) {
@@ -104,8 +104,8 @@ void finish_attention(const ForwardPass<T>& pass, std::int64_t row, std::int64_t
        .out_operand = normed_operand});
 }
 
-/// The feed-forward block, residual connection and LayerNorm. The tape stores each panel of a block
-/// separately, [panels, rows, kPanel].
+/// Computes the feed-forward block, the residual connection and LayerNorm. The tape stores each
+/// panel of a block separately, [panels, rows, kPanel].
 template <typename T>
 void feed_forward(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows,
                   const float* normed, Rows<const T> normed_operand) {
@@ -139,8 +139,8 @@ void feed_forward(const ForwardPass<T>& pass, std::int64_t row, std::int64_t row
        .out_operand = {nullptr, 0}});
 }
 
-/// All steps after attention, for a block of rows. @param attended [rows, d] float output of the
-/// attention
+/// Computes all steps after attention, for a block of rows.
+/// @param attended [rows, d] float output of the attention
 template <typename T>
 void finish_block(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows,
                   float* attended) {

@@ -15,7 +15,8 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Which parts are defined; the tensors themselves pass through autograd in one list.
+/// Which parts of PerceptronParameters are defined; the tensors themselves pass through autograd in
+/// one list.
 struct Shape {
   bool has_rows = false;
   bool has_shared = false;

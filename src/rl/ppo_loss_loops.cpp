@@ -59,7 +59,7 @@ torch::Tensor add_policy_terms(const PolicyTerms& in, double clip_range, const P
     const double ratio = std::exp(log_ratio);
     const double as_is = -advantage * ratio;
     const double clipped = -advantage * std::clamp(ratio, 1.0 - clip_range, 1.0 + clip_range);
-    // Not "as_is >= clipped": a NaN must reach the gradient.
+    // The comparison is not as_is >= clipped, because a NaN must reach the gradient.
     const bool is_clipped = as_is < clipped;
     sums[static_cast<std::size_t>(at.loss)] += is_clipped ? clipped : as_is;
     sums[static_cast<std::size_t>(at.entropy)] += entropy.at(i, 0);
@@ -71,6 +71,7 @@ torch::Tensor add_policy_terms(const PolicyTerms& in, double clip_range, const P
   return slopes;
 }
 
+/// Adds the terms of the value loss to `sums`.
 /// @return derivatives of the value loss with respect to the values
 template <typename T>
 torch::Tensor add_value_terms(const ValueTerms& in, double range, Sums& sums) {

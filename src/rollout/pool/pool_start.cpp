@@ -21,16 +21,16 @@
 namespace traffic::rollout {
 namespace {
 
-/// On a machine with nothing else to do MPI starts a worker in 20 ms, and the worker is ready at
-/// once. Other machines need daemons, programs from network file systems and more.
-constexpr double kSpawn_s = 90.0;
-constexpr double kStart_s = 30.0;
-constexpr double kMeet_s = 60.0;
+// Limits on an idle machine. MPI needs 20 ms to start a worker if nothing else runs, and the worker
+// is ready at once. Other machines need daemons, programs from network file systems and more.
+constexpr double kSpawn_s = 90.0;  ///< time in which MPI starts the processes
+constexpr double kStart_s = 30.0;  ///< time in which the workers then give a sign of life
+constexpr double kMeet_s = 60.0;   ///< additional time in which all ranks meet after each of these
 /// A start that failed because the machine was busy may succeed the second time.
 constexpr int kSpawns = 2;
 
-/// Factor by which a start may take longer than on an idle machine: the number of processes that
-/// run or wait for each core.
+/// Factor by which a start may take longer than on an idle machine: the number of processes per
+/// core that run or wait.
 double slowdown() {
   constexpr double kMost = 20.0;
   const double cores = std::max(1U, std::thread::hardware_concurrency());
@@ -167,7 +167,8 @@ Outcome start_on_all_nodes(const comm::MpiSession& session, const WorkerPoolSpec
   return failed == all.end() ? Outcome{} : *failed;
 }
 
-/// A worker that starts late finds this pool closed, or another one.
+/// Closes a pool whose start has failed. A worker that starts late finds it closed, or finds
+/// another pool.
 void give_up(const PoolMemory& memory) {
   memory.pool().closing.store(1, std::memory_order_release);
   JobWorkers& workers = JobWorkers::of_this_process();

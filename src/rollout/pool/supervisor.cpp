@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t kTickMs = 50;
 constexpr std::int64_t kOrphanCheckNs = 250'000'000;
-/// A job that is stopped and continued as a whole continues within this time.
+/// If a whole job was stopped and is continued, all of its processes run again within this time.
 constexpr std::int64_t kStoppedNs = 500'000'000;
 constexpr std::size_t kTailBytes = 1500;
 constexpr int kMaxReads = 64;
