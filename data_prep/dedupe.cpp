@@ -16,13 +16,13 @@ using Json = nlohmann::json;
 
 struct DedupeOptions {
   OutputOptions output;
-  double share = 0;  ///< share of shared frames from which on an episode is left out
+  double share = 0;  ///< an episode is left out if another has at least this share of its frames
 };
 
 struct Removed {
   data::EpisodePlace episode;
   data::EpisodePlace same_as;
-  double share = 0;  ///< share of the episode's frames
+  double share = 0;  ///< share of the episode's frames that are also in same_as
 };
 
 /// Finds the episodes whose frames are in an episode that is kept.

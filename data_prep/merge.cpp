@@ -136,7 +136,7 @@ ExitCode merge(const MergeOptions& options, const std::string& command_line) {
 
 void add_merge(CLI::App& app, Chosen& chosen) {
   auto options = std::make_shared<MergeOptions>();
-  CLI::App* command = app.add_subcommand("merge", "Make one file of several of one scenario");
+  CLI::App* command = app.add_subcommand("merge", "Merge several files of one scenario into one");
   command->add_option("files", options->files, "Files or globs")->required();
   command->add_option("--out", options->out, "The new file")->required();
   command->add_flag("--force", options->force, "Replace the file if it is there already");

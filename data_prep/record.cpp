@@ -40,7 +40,7 @@ void check_replaceable(const fs::path& path) {
     why = error.what();
   }
   throw ConfigError(
-      "--force: {} may not be replaced: {}; nothing is removed; move it, or choose "
+      "--force: {} may not be replaced: {}; no file was removed; move it, or choose "
       "another --out",
       path.string(), why);
 }

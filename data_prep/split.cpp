@@ -58,7 +58,7 @@ report::Table table_of(const std::vector<data::FileDigest>& digests,
   report::Table table({"split", "episodes", "frames", "share of frames", "asked for"});
   for (std::size_t s = 0; s < data::kNumSplits; ++s) {
     if (shares[s] > 0 && episodes[s] == 0) {
-      spdlog::warn("the {} split got no episode: there are too few independent ones",
+      spdlog::warn("the {} split got no episode: there are too few independent episodes",
                    to_string(static_cast<data::Split>(s)));
     }
     table.add_row({std::string(to_string(static_cast<data::Split>(s))), episodes[s], frames[s],

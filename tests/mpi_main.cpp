@@ -1,5 +1,6 @@
-// main of tests on several ranks: every rank runs all tests, rank 0 prints, the others only say
-// what failed; a failure on any rank fails the program on all.
+// The main function of tests on several ranks. Every rank runs all tests. Rank 0 prints the
+// results, the other ranks print only their failures. A failure on any rank fails the program on
+// all ranks.
 #include "mpi_main.h"
 
 #include <gtest/gtest.h>

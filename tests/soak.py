@@ -140,7 +140,7 @@ class Soak:
         wait_for_progress(self.job, self.run_dir)
 
     def run(self, seconds, every_s):
-        """Runs for this time with a fault at this interval. Returns control steps per second (in total, undisturbed)."""
+        """Runs this long with a fault at this interval. Returns control steps per second (in total, undisturbed)."""
         begun, steps = time.monotonic(), progress(self.run_dir)
         next_fault = begun + every_s
         rested, untouched = None, [0, 0.0]  # where the second half of the pause began; steps and seconds of these halves

@@ -27,7 +27,7 @@ int index_in_name(std::string_view lane) {
   return std::max(index, 0);
 }
 
-/// How far a vehicle has come on its lane. @param moved_m distance between its two places
+/// How far a vehicle has come on its lane. @param moved_m distance between its two positions
 double advance_m(double along_lane_m, double moved_m) {
   // A lane is at least as long as the straight line, so a longer way back is the start of another
   // round on a lane that leads into itself.

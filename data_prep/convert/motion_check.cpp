@@ -34,7 +34,7 @@ void MotionCheck::check(RecordedFrame& frame) {
     if (entry == nullptr) {
       problems_.report(
           file_, v.line,
-          fmt::format("vehicle '{}' stands twice at the same time", frame.view(v.name)));
+          fmt::format("vehicle '{}' is listed twice at the same time", frame.view(v.name)));
       return true;
     }
     if (entry->state.known && !has_possible_change(frame, v, entry->state)) {

@@ -171,7 +171,8 @@ void SceneMaker::add_frame(double share) {
   if (options_.episode_s > 0 && length_s >= options_.episode_s - kTimeTolerance_s) finish();
 }
 
-/// A vehicle that appears between two times of the recording is first there at the later one.
+/// Adds a vehicle to the frame, unless it appeared after the frame's time: it is then in frames
+/// from its first time in the recording on.
 void SceneMaker::add_node(Entry& entry, double share) {
   const State& state = entry.state;
   if (!state.now.valid || (share < 1.0 && !state.before.valid)) return;

@@ -39,7 +39,7 @@ void TrackTable::sort_by_track(const std::string& file, InputProblems& problems)
       ++repeated_rows;
     } else {
       problems.report(file, row.line,
-                      fmt::format("vehicle '{}' stands twice at the same time (also in line {})",
+                      fmt::format("vehicle '{}' is listed twice at the same time (also in line {})",
                                   tracks[row.track].name, rows[kept - 1].line));
     }
   }

@@ -351,7 +351,7 @@ def peer_ppo(order, env):
 
 
 def peer_learn(order, make, arguments):
-    """Trains until the ordered numbers of decisions and of seconds of processor time are reached; checks each update."""
+    """Trains until the ordered decisions and seconds of processor time are reached; checks after each update."""
     import torch
     from stable_baselines3.common.callbacks import BaseCallback
     torch.set_num_threads(1)

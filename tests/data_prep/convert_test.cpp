@@ -269,8 +269,9 @@ TEST_F(Convert, RepeatedRowsAreDroppedAndContradictoryOnesRefused) {
   const auto done =
       convert(write("other.csv", ngsim_table(rows + other)) + " --force --out " + out());
   EXPECT_EQ(done.exit_code, 3);
-  EXPECT_THAT(done.output, HasSubstr("other.csv:22: vehicle '2.20' stands twice at the same time "
-                                     "(also in line 2)"));
+  EXPECT_THAT(done.output,
+              HasSubstr("other.csv:22: vehicle '2.20' is listed twice at the same time "
+                        "(also in line 2)"));
 }
 
 /// Floating car data of three vehicles that drive to the right at 10, 12 and 14 m/s.
@@ -384,7 +385,7 @@ TEST_F(Convert, WhatIsWrongIsNamedWithFileAndLineAndEndsWithThree) {
       {write("nan.xml", replaced("x=\"70.25\"", "x=\"nan\"")),
        "nan.xml:5: vehicle 'b': x is 'nan'"},
       {write("twice.xml", replaced("id=\"b\"", "id=\"a\"")),
-       "twice.xml:5: vehicle 'a' stands twice at the same time"},
+       "twice.xml:5: vehicle 'a' is listed twice at the same time"},
       {write("back.xml", replaced("time=\"12.00\"", "time=\"10.50\"")),
        "back.xml:12: the time is 10.5 s after 11 s, expected a later one"},
       {write("between.xml", replaced("time=\"12.00\"", "time=\"11.50\"")),

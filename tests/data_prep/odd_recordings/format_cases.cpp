@@ -167,7 +167,7 @@ std::vector<Case> ngsim_cases() {
        "a.csv",
        with_column(text, kClock, fixed("1118846980200")),
        {},
-       "a.csv:3: vehicle '1.40' stands twice at the same time (also in line 2)"},
+       "a.csv:3: vehicle '1.40' is listed twice at the same time (also in line 2)"},
       {"NgsimCut", "a.csv", text.substr(0, text.size() - 25), {}, "a.csv:121: the row has "},
   };
 }

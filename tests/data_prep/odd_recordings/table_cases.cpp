@@ -285,7 +285,7 @@ std::vector<Case> order_and_vehicles() {
        "a.csv",
        insert_line(text, 5, lines_of(text)[4]),
        {},
-       "a.csv:6: vehicle 'car0' stands twice at the same time"},
+       "a.csv:6: vehicle 'car0' is listed twice at the same time"},
       {"NegativeAndHugeIds", "a.csv",
        replaced(replaced(text, "car0", "-1"), "car1", "99999999999999999999999999"), plain(), ""},
       {"IdsThatDifferInCase", "a.csv", replaced(text, "car1", "CAR0"), plain(), ""},
