@@ -1,4 +1,4 @@
-/// Rows of the agents: [vehicles] and [lights].
+/// Rows of [vehicles] and [lights], the tables of the agents.
 #include <algorithm>
 #include <array>
 
@@ -40,13 +40,14 @@ std::vector<Row> vehicles_rows() {
            "Commands to choose from. The first must be `none`, which leaves the vehicle to SUMO.",
        .refuse = refuse_as_command},
       {TRAFFIC_KEY(vehicles.lane_change),
-       .help = "Whether the controller makes a second choice, of a lane change, for each vehicle. "
-               "With `left` and `right` in `vehicles.commands` there is no second choice."},
+       .help = "Whether the controller also chooses a lane change for each vehicle, beside its "
+               "command. It must be false if `vehicles.commands` has `left` or `right`."},
       {TRAFFIC_KEY(vehicles.inputs),
-       .help = "What the controller sees: the named features of a vehicle, the global metrics, the "
-               "graph encoder's encoding of the vehicle, the mean encoding of all connected "
-               "vehicles, the world model's latents. The program does not run the parts of the "
-               "model that no input needs.",
+       .help = "What the controller sees. `features`: the named features of a vehicle; `globals`: "
+               "the global metrics; `encoding`: the graph encoder's encoding of the vehicle; "
+               "`pooled`: the mean encoding of all connected vehicles; `latents`: the world "
+               "model's latents. The program does not run the parts of the model that no input "
+               "needs.",
        .refuse = refuse_as_input},
       {TRAFFIC_KEY(vehicles.perception_precision),
        .help = "Number format of the matrix products in the encoder and the world model while they "
@@ -65,7 +66,8 @@ std::vector<Row> vehicles_rows() {
        .range = between(0, 1000)},
       {TRAFFIC_KEY(vehicles.impact_weight),
        .help =
-           "Weight of the predicted impact in the score by which the controller picks vehicles.",
+           "Weight of a vehicle's impact in the score by which the controller picks vehicles. The "
+           "controller computes the impact from the world model's latents.",
        .range = between(0, 1000)},
       {TRAFFIC_KEY(vehicles.first_command_probability),
        .help = "Probability with which an untrained controller commands a vehicle that it picked, "
@@ -78,9 +80,9 @@ std::vector<Row> vehicles_rows() {
                "Empty: no advice.",
        .refuse = refuse_as_advisor},
       {TRAFFIC_KEY(vehicles.advice_probability),
-       .help = "Probability with which an untrained controller follows the advice. The other "
-               "commands share the rest. Where the advice is to do nothing, their share is a fifth "
-               "of the rest.",
+       .help = "Probability with which an untrained controller follows the advice to give a "
+               "command. The other commands share the rest. If the advice is to do nothing, the "
+               "controller deviates from it only a fifth as often.",
        .range = {.low = 0, .high = 1, .low_open = true, .high_open = true}},
   };
 }
@@ -95,19 +97,19 @@ std::vector<Row> lights_rows() {
                "itself.",
        .range = between(0, 8)},
       {TRAFFIC_KEY(lights.advisor),
-       .help = "How the policy begins, and what it may choose. `greedy`: it takes the lights over, "
-               "chooses any of their greens, and begins as that script. `program`: it keeps the "
-               "order of the phases of each light's program, chooses how long they last, and "
-               "begins as the program itself. A script that keeps the programs, such as "
-               "`retime(weight=2)`: the same, but it begins as the script.",
+       .help = "How the policy begins, and what it may choose. `greedy`: the policy replaces the "
+               "lights' programs, may choose any green of a light, and begins as the script "
+               "`greedy`. `program`: the policy keeps the order of the phases in each light's "
+               "program, chooses how long they last, and begins as the program. A script that "
+               "keeps the programs, such as `retime(weight=2)`: as with `program`, but the policy "
+               "begins as this script.",
        .refuse = refuse_as_light_advisor},
       {TRAFFIC_KEY(lights.reward_scale),
-       .help =
-           "Factor of a light's reward: cost of a second that a vehicle loses before the light.",
+       .help = "What a light's reward loses for each second that a vehicle loses before the light.",
        .range = {.low = 0.0, .high = 1e6, .low_open = true}},
       {TRAFFIC_KEY(lights.max_greens),
-       .help = "Maximum number of greens of a light for which a decision in the replay of "
-               "Q-learning has room.",
+       .help = "Only for Q-learning: maximum number of greens of a light. The replay reserves "
+               "space for this number in each decision.",
        .range = between(2, 64)},
   };
 }

@@ -122,7 +122,7 @@ std::string shown(std::string_view text) { return fmt::format("'{}'", printable(
 
 std::string with_article(std::string_view noun) {
   return fmt::format("{} {}", noun.starts_with('i') ? "an" : "a",
-                     noun);  // "integer" is the only vowel
+                     noun);  // only "integer" begins with a vowel
 }
 
 std::optional<std::string> assign(const Row& row, const Value& value, Config& config) {

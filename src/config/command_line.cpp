@@ -66,8 +66,9 @@ std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char
   app.add_flag("--print-config", options.print_config, "Print all values in TOML and end");
   const auto* help_option =
       app.add_option("--help-config", help_config,
-                     "Explain all keys of the configuration, or those of a table (ppo), a key "
-                     "(ppo.gamma) or a word, and end; markdown: the reference page")
+                     "Explain all keys of the configuration and end; with WORD only the keys of a "
+                     "table (ppo), one key (ppo.gamma), or the keys whose explanation has the "
+                     "word; markdown: the reference page")
           ->type_name("[WORD]")
           ->expected(0, 1);
   if (program.trains) app.footer(list_trainings());

@@ -13,7 +13,7 @@
 namespace traffic::config {
 namespace {
 
-/// The commands that a script gives must be among vehicles.commands.
+/// Checks that the commands of a script are among vehicles.commands.
 void check_commands(const Config& config, std::string_view key, const std::string& script,
                     std::vector<Contradiction>& found) {
   const auto& commands = config.vehicles.commands;
@@ -25,7 +25,7 @@ void check_commands(const Config& config, std::string_view key, const std::strin
   }
 }
 
-/// The scripts that the policy imitates.
+/// Checks the scripts that the policy imitates.
 void check_imitation(const Config& config, std::vector<Contradiction>& found) {
   const auto& controllers = config.imitation.controllers;
   const std::size_t scenarios = scenario_mix(config.env).size();
@@ -48,7 +48,7 @@ void check_imitation(const Config& config, std::vector<Contradiction>& found) {
   }
 }
 
-/// A script whose advice the trained controller sees.
+/// Checks the script whose advice the trained controller sees.
 void check_advisor(const Config& config, std::vector<Contradiction>& found) {
   if (config.vehicles.longitudinal != "categorical") {
     found.push_back({{"vehicles.longitudinal", "vehicles.advisor"},
@@ -60,7 +60,7 @@ void check_advisor(const Config& config, std::vector<Contradiction>& found) {
   check_commands(config, "vehicles.advisor", config.vehicles.advisor, found);
 }
 
-/// The scripted controller that acts beside the trained controller.
+/// Checks the scripted controller that acts beside the trained controller.
 void check_companion(const Config& config, std::vector<Contradiction>& found) {
   const std::string& beside = config.env.beside;
   try {
@@ -90,12 +90,13 @@ void check_companion(const Config& config, std::vector<Contradiction>& found) {
   }
 }
 
-/// Training episodes that begin in saved traffic.
+/// Checks episodes.length_s, with which training episodes begin in saved traffic.
 void check_pieces(const Config& config, std::vector<Contradiction>& found) {
   const Episodes& episodes = config.episodes;
   if (episodes.baseline_cache.empty()) {
-    found.push_back({{"episodes.baseline_cache", "episodes.length_s"},
-                     "expected a folder for the saved traffic in which episodes begin"});
+    found.push_back(
+        {{"episodes.baseline_cache", "episodes.length_s"},
+         "expected a folder, because training episodes begin in traffic that is saved there"});
   }
   if (episodes.rollout_fragment_length > 0) {
     found.push_back(
@@ -113,7 +114,7 @@ void check_pieces(const Config& config, std::vector<Contradiction>& found) {
   }
 }
 
-/// The range of demands from which training episodes draw.
+/// Checks the range of demands from which training episodes draw.
 void check_demand(const Config& config, std::vector<Contradiction>& found) {
   const Episodes& episodes = config.episodes;
   if (episodes.demand.size() != 2 || episodes.demand[0] > episodes.demand[1]) {
@@ -130,8 +131,8 @@ void check_demand(const Config& config, std::vector<Contradiction>& found) {
   }
 }
 
-/// A curriculum of demands needs whole episodes: a fragment may continue an episode that began with
-/// another demand, and pieces begin in saved traffic.
+/// Checks a curriculum of demands. It needs whole episodes: a fragment may continue an episode that
+/// began with another demand, and an episode of episodes.length_s begins in saved traffic.
 void check_curriculum(const Config& config, std::vector<Contradiction>& found) {
   const Episodes& episodes = config.episodes;
   if (episodes.rollout_fragment_length > 0) {
@@ -187,7 +188,7 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
       commands, [](const std::string& name) { return name == "left" || name == "right"; });
   if (config.vehicles.longitudinal == "categorical" && lanes && config.vehicles.lane_change) {
     found.push_back({{"vehicles.lane_change", "vehicles.commands"},
-                     "found true, expected false, for left and right are among the commands"});
+                     "found true, expected false, because vehicles.commands has left or right"});
   }
   if (config.env.agents.empty()) {
     found.push_back({{"env.agents"}, "expected at least one agent"});

@@ -19,7 +19,7 @@ const ControllerParameter kTop{
     "maximum number of vehicles under control at once; 0: vehicles.top_k"};
 
 const ControllerParameter kBrake{"brake_mps2", 0, between(0, 10),
-                                 "slows vehicles down at most this hard; 0: env.max_slowdown_mps2"};
+                                 "maximum deceleration; 0: env.max_slowdown_mps2"};
 
 ControllerParameter period(double value) {
   return {"period_s", value, between(0, 3600),
@@ -39,7 +39,8 @@ std::vector<ControllerKind> make_kinds() {
        "While the zone behind a conflict is over its critical density, connected vehicles on its "
        "minor approaches are held.",
        {{"density", 30, above(0, 1000), "critical density, vehicles per km and lane"},
-        {"before", 0, between(0, 1), "1: density of the last 200 m before its stop lines instead"},
+        {"before", 0, between(0, 1),
+         "1: measures the density of the last 200 m before its stop lines"},
         {"from_m", 5, metres, "holds vehicles from this distance to the stop line"},
         {"to_m", 60, metres, "up to this distance"},
         {"speed_mps", 0, between(0, 100), "speed of the held vehicles; 0: they stop"},
@@ -59,12 +60,13 @@ std::vector<ControllerKind> make_kinds() {
         kBrake,
         kTop}},
       {"yield",
-       "While a light releases a minor approach, the leading connected vehicle of each lane of the "
-       "major one arrives late, when that green ends.",
+       "While a minor approach has green, the leading connected vehicle on each lane of the major "
+       "approach slows down so as to arrive when that green ends.",
        {{"from_m", 0, metres, "picks vehicles from this distance to the stop line"},
         {"to_m", 200, metres, "up to this distance"},
-        {"lead_s", 0, between(0, 3600), "begins this long before the green does"},
-        {"left_s", 10, between(0, 3600), "does not begin with less than this left of the green"},
+        {"lead_s", 0, between(0, 3600), "begins this long before that green, s"},
+        {"left_s", 10, between(0, 3600),
+         "does not begin if less than this is left of that green, s"},
         period(0),
         kBrake,
         kTop}},
@@ -73,15 +75,14 @@ std::vector<ControllerKind> make_kinds() {
        "connected vehicles on the approaches with priority stop until the minor queue is gone.",
        {{"queue", 6, between(1, 1e5), "begins when this many wait on the minor approach"},
         {"left", 0, between(0, 1e5), "ends when at most this many are left there"},
-        {"most", 20, between(1, 1e5), "or when this many wait on an approach with priority"},
+        {"most", 20, between(1, 1e5), "also ends when this many wait on an approach with priority"},
         {"to_m", 100, metres, "stops vehicles up to this distance to the stop line"},
         period(1),
         kBrake,
         kTop}},
       {"sort",
        "Connected vehicles that must change lanes behind a conflict change before it, and the "
-       "other "
-       "connected vehicles leave the lanes on the right to them.",
+       "other connected vehicles leave the lanes on the right to them.",
        {{"from_m", 20, metres, "commands vehicles from this distance to the stop line"},
         {"to_m", 500, metres, "up to this distance"},
         {"through", 1, between(0, 1), "0: only vehicles that must change lanes"},
@@ -93,7 +94,7 @@ std::vector<ControllerKind> make_kinds() {
        "Connected vehicles near a conflict drive as fast as their drivers may, without "
        "dawdling; the nearest to the stop line first.",
        {{"to_m", 100, metres, "picks vehicles up to this distance to the stop line"},
-        {"behind", 1, between(0, 1), "1: also vehicles that have just passed one"},
+        {"behind", 1, between(0, 1), "1: also vehicles that have just passed a conflict"},
         period(1),
         kTop}},
       {"glide",
@@ -109,9 +110,8 @@ std::vector<ControllerKind> make_kinds() {
        {period(5)},
        true},
       {"max_pressure",
-       "Traffic lights: the green with the longest queues before its stop lines, minus those on "
-       "the "
-       "lanes behind.",
+       "Traffic lights: the green with the longest queues before its stop lines, minus the queues "
+       "on the lanes behind the light.",
        {period(5)},
        true},
       {"actuated",
@@ -121,11 +121,11 @@ std::vector<ControllerKind> make_kinds() {
        true},
       {"retime",
        "Traffic lights: keeps the order of the program's phases and ends them early or late, "
-       "within "
-       "minDur and maxDur where the program has them.",
+       "within minDur and maxDur where the program has them.",
        {period(1),
         {"weight", 3, above(0, 1000),
-         "a phase ends when more than so many times the vehicles with green wait for theirs"}},
+         "a phase ends when the vehicles that wait for green are more than this many times those "
+         "that have green"}},
        true,
        true},
   };

@@ -1,3 +1,4 @@
+/// Rows of [data] and [data.augmentation].
 #include "rows.h"
 
 namespace traffic::config {
@@ -9,9 +10,9 @@ std::vector<Row> data_rows() {
        .refuse = refuse_empty},
       {TRAFFIC_KEY(data.stage_dir),
        .help =
-           "Folder on a disk of each node to which the files are copied before training, by one "
-           "rank of each node, from where the node sees them or else from rank 0's node; copies "
-           "are used again and never removed. Empty: they are read where they are."},
+           "Folder on a disk of each node. Before training, one rank of each node copies the files "
+           "into it. A node that cannot see the files gets them from rank 0's node. Later runs use "
+           "the copies again, and nothing removes them. Empty: the files are read where they are."},
       {TRAFFIC_KEY(data.max_bad_file_share),
        .help =
            "Largest share of the files that may be unreadable, and of the samples that may be "
@@ -36,40 +37,40 @@ std::vector<Row> data_rows() {
        .help = "Samples of a rank in a step; 0: 4 to 48, depending on the memory that is free for "
                "each rank when the run begins.",
        .unit = "samples", .range = between(0, 65536)},
-      {TRAFFIC_KEY(data.shuffle), .help = "Whether every epoch has an order of its own."},
+      {TRAFFIC_KEY(data.shuffle), .help = "Whether each epoch reads the samples in a new order."},
       {TRAFFIC_KEY(data.drop_last),
        .help = "Whether samples that do not fill a step on every rank are left out; otherwise the "
                "last step is padded."},
       {TRAFFIC_KEY(data.num_workers),
        .help = "Threads of a rank that read and decode; 0: one where the rank trains on the CPU, "
-               "half of its processors, up to 8, where it trains on a GPU.",
+               "half of its processors, at most 8, where it trains on a GPU.",
        .unit = "threads", .range = between(0, 256)},
       {TRAFFIC_KEY(data.prefetch_factor),
        .help = "Batches that a reading thread prepares in advance.", .unit = "batches",
        .range = between(1, 64)},
       {TRAFFIC_KEY(data.persistent_workers),
-       .help = "Whether reading threads and decoded chunks stay between epochs; otherwise their "
-               "memory is free while the model is evaluated."},
+       .help = "Whether reading threads and decoded chunks are kept from one epoch to the next; "
+               "otherwise their memory is free while the model is evaluated."},
       {TRAFFIC_KEY(data.pin_memory),
-       .help = "Whether batches lie in page-locked memory where there is a GPU, so that they are "
-               "copied to it while it computes; otherwise the memory can be swapped."},
+       .help = "Whether batches lie in page-locked memory if there is a GPU. They are then copied "
+               "to the GPU while it computes, but their memory cannot be swapped."},
       {TRAFFIC_KEY(data.shuffle_chunks),
        .help = "Chunks in the buffer in which samples are shuffled.", .unit = "chunks",
        .range = between(1, 4096)},
       {TRAFFIC_KEY(data.cache_mb),
        .help =
-           "Limit of a rank's memory for decoded chunks and batches, without that of open files.",
+           "Limit of a rank's memory for decoded chunks and prepared batches. The memory of open "
+           "files does not count.",
        .unit = "MiB", .range = between(0, 1048576)},
       {TRAFFIC_KEY(data.shards),
-       .help = "Data that a rank reads: `mixed` another part of the shuffled chunks in each epoch, "
-               "`time` "
-               "always the same stretch of the recordings, `region` always the same part of the "
-               "road.",
+       .help = "Which data a rank reads. `mixed`: another part of the shuffled chunks in each "
+               "epoch; `time`: always the same stretch of the recordings; `region`: always the "
+               "same part of the road.",
        .choices = {"mixed", "time", "region"}},
       {TRAFFIC_KEY(data.shard_weights),
        .help =
-           "How the sizes of the ranks' parts are chosen: `fixed` by `data.rank_weights`, "
-           "`measured` from the second epoch on in proportion to the ranks' speeds in the first.",
+           "How the sizes of the ranks' parts are chosen. `fixed`: by `data.rank_weights`; "
+           "`measured`: from the second epoch on in proportion to the ranks' speeds in the first.",
        .choices = {"fixed", "measured"}},
       {TRAFFIC_KEY(data.rank_weights),
        .help = "Share of the samples of each rank, for unequal GPUs; empty: equal shares.",

@@ -9,16 +9,16 @@ std::vector<Row> env_rows() {
       {TRAFFIC_KEY(env.scenario), .help = "Path of a .sumocfg, or the name of a shipped scenario.",
        .refuse = refuse_empty},
       {TRAFFIC_KEY(env.scenarios),
-       .help = "Scenarios that training draws each episode from, as `\"merge:3\"`: path or name, "
-               "and a weight (1 without one); empty: `env.scenario` alone. `--set env.scenario` "
-               "empties the list.",
+       .help = "Scenarios that training draws each episode from. An entry is a path or a name, "
+               "and may add a weight, as in `\"merge:3\"`; without a weight it counts 1. Empty: "
+               "`env.scenario` alone. `--set env.scenario` empties the list.",
        .refuse = refuse_scenario_entry},
       {TRAFFIC_KEY(env.sumo_args), .help = "Further arguments of SUMO.", .refuse = refuse_empty},
       {TRAFFIC_KEY(env.cv_types), .help = "Vehicle types that are connected vehicles.",
        .refuse = refuse_empty},
       {TRAFFIC_KEY(env.cv_share),
-       .help = "Share of all vehicles that are connected, drawn by seed; 0: those of "
-               "`env.cv_types`.",
+       .help = "Share of all vehicles that are connected. The seed of the episode determines "
+               "which. 0: the vehicles of the types `env.cv_types` are connected.",
        .range = between(0, 1)},
       {TRAFFIC_KEY(env.max_time_s), .help = "End of an episode; 0: the scenario's own.",
        .unit = "s", .range = between(0, 1e6)},
@@ -39,19 +39,20 @@ std::vector<Row> env_rows() {
                "commands.",
        .unit = "s", .range = between(0, 3600)},
       {TRAFFIC_KEY(env.lead_s),
-       .help = "How long before a conflicting green begins `arrive_late` may be commanded; 0: only "
-               "while that green is on; 1000: always.",
+       .help = "The command `arrive_late` may be given from this long before a conflicting green "
+               "begins; 0: only while that green is on; 1000: always.",
        .unit = "s", .range = between(0, 3600)},
       {TRAFFIC_KEY(env.agents),
        .help = "The agents that learn: vehicles (connected ones), lights (traffic lights) or both.",
        .choices = {"vehicles", "lights"}},
       {TRAFFIC_KEY(env.beside),
-       .help = "A scripted controller that acts in all simulations beside the trained controller: "
-               "of traffic lights while vehicles are trained (`\"greedy\"`), of vehicles while "
-               "lights are (`\"glide\"`); empty: none."},
+       .help = "A scripted controller that acts in all simulations beside the trained controller. "
+               "If vehicles are trained, it is one of traffic lights (`\"greedy\"`); if lights are "
+               "trained, one of vehicles (`\"glide\"`). Empty: none."},
       {TRAFFIC_KEY(env.phase_range),
-       .help = "Where traffic lights keep a program that fixes the durations of all its phases: "
-               "share by which a controller may make a green of 10 s or longer shorter or longer.",
+       .help = "Share by which a controller may shorten or lengthen a green of 10 s or longer. It "
+               "applies to traffic lights that keep a program in which all phases have fixed "
+               "durations.",
        .range = between(0, 1)},
       {TRAFFIC_KEY(env.yellow_s),
        .help = "Yellow between two greens of a traffic light under a controller.", .unit = "s",
@@ -67,10 +68,9 @@ std::vector<Row> env_rows() {
        .unit = "s", .range = between(0, 3600)},
       {TRAFFIC_KEY(env.objective),
        .help =
-           "Objective of rewards, evaluations and the search: ocr, the share of the demand that "
-           "gets through; delay, the time that vehicles lose, also those that cannot enter; "
-           "auto, ocr if the search finds that the traffic is saturated, "
-           "delay elsewhere.",
+           "Objective of rewards, evaluations and the search. `ocr`: the share of the demand that "
+           "gets through; `delay`: the time that vehicles lose, including those that cannot enter; "
+           "`auto`: `ocr` if the search finds that the traffic is saturated, else `delay`.",
        .choices = {"ocr", "delay", "auto"}},
       {TRAFFIC_KEY(env.shield),
        .help = "Whether the shield replaces commands by braking when a vehicle follows its leader "
@@ -81,7 +81,7 @@ std::vector<Row> env_rows() {
        .unit = "s", .range = between(0, 60)},
       {TRAFFIC_KEY(env.shield_brake_mps2), .help = "Deceleration with which the shield brakes.",
        .unit = "m/s2", .range = above(0, 20)},
-      {TRAFFIC_KEY(env.slow_mps), .help = "Target speed of the command slow.", .unit = "m/s",
+      {TRAFFIC_KEY(env.slow_mps), .help = "Target speed of the command `slow`.", .unit = "m/s",
        .range = between(0, 100)},
       {TRAFFIC_KEY(env.max_slowdown_mps2),
        .help = "Maximum deceleration towards a target speed below the present speed.",
@@ -110,7 +110,7 @@ std::vector<Row> rollout_rows() {
        .help = "A simulation that gives no sign of life for this long is killed and replaced.",
        .unit = "s", .range = above(0, 86400)},
       {TRAFFIC_KEY(rollout.max_restarts),
-       .help = "Restarts of a simulation in a row, with no episode finished between them, after "
+       .help = "Number of restarts of a simulation, with no finished episode between them, after "
                "which training stops with exit code 6.",
        .range = between(0, 1000)},
   };

@@ -19,10 +19,12 @@ std::vector<Row> loss_scale_rows() {
        .help = "Multiplier of the factor after `hysteresis` overflows in a row, and after "
                "each further one.",
        .range = {.low = 0, .high = 1, .low_open = true, .high_open = true}},
-      {TRAFFIC_KEY(loss_scale.growth_interval), .help = "Updates before the factor grows.",
-       .unit = "steps", .range = between(1, 1e9)},
+      {TRAFFIC_KEY(loss_scale.growth_interval),
+       .help = "Updates in a row without an overflow before the factor grows.", .unit = "steps",
+       .range = between(1, 1e9)},
       {TRAFFIC_KEY(loss_scale.hysteresis),
-       .help = "Overflows in a row before the factor is lowered; their updates are left out.",
+       .help =
+           "Overflows in a row before the factor is lowered. An update that overflows is left out.",
        .unit = "steps", .range = between(1, 1000)},
       {TRAFFIC_KEY(loss_scale.min), .help = "Smallest factor of dynamic scaling.",
        .range = above(0, 1e30)},
@@ -36,18 +38,17 @@ std::vector<Row> loss_scale_rows() {
 std::vector<Row> gpu_rows() {
   return {
       {TRAFFIC_KEY(gpu.memory_fraction),
-       .help = "Share of its GPU's memory that a rank may take; more is an error.",
+       .help = "Share of its GPU's memory that a rank may take. A rank that needs more fails.",
        .range = {.low = 0, .high = 1, .low_open = true}},
       {TRAFFIC_KEY(gpu.allocated_limit_gb),
        .help = "Memory in use above which the log advises a smaller batch; 0: 5/6 of the memory "
-               "that a rank "
-               "may take.",
+               "that a rank may take.",
        .unit = "GiB", .range = between(0, 1e6)},
       {TRAFFIC_KEY(gpu.reserved_limit_gb),
        .help =
-           "Memory in use or cached above which the cache is cleared. If the peak in use is above "
-           "it, the log advises gradient checkpointing. 0: 7/8 of the memory that a rank may "
-           "take.",
+           "If the memory in use and the cached memory together exceed this, the cache is cleared. "
+           "If the peak of the memory in use exceeds it, the log advises gradient checkpointing. "
+           "0: 7/8 of the memory that a rank may take.",
        .unit = "GiB", .range = between(0, 1e6)},
       {TRAFFIC_KEY(gpu.empty_cache_epochs),
        .help = "Epochs after which cached memory is given back to the GPU; 0: never.",
@@ -63,9 +64,9 @@ std::vector<Row> memory_rows() {
       {TRAFFIC_KEY(memory.target_memory_gb),
        .help =
            "Main memory that ranks, workers and simulations of a node should use together at "
-           "most. `data.batch_size = 0` chooses a batch that fits. The log warns before the run "
-           "if it is likely to need more. A run that takes more returns idle memory, and the log "
-           "warns. 0: the memory of the node.",
+           "most. `data.batch_size = 0` chooses a batch that fits. Before a run that is likely to "
+           "need more, the log warns. If a run takes more, it returns idle memory to the system, "
+           "and the log warns. 0: the memory of the node.",
        .unit = "GiB", .range = between(0, 1e6)},
       {TRAFFIC_KEY(memory.target_vram_gb),
        .help = "Memory of its GPU that a rank may take. The smaller of this limit and that of "

@@ -80,8 +80,8 @@ constexpr std::string_view kIntroduction = R"(# Configuration
 
 Written by `./traffic_train --help-config=markdown` from the schema in `src/config/schema.cpp`; change it there.
 
-A configuration is a TOML file. Keys that it leaves out have their defaults. A value comes from the last of these that
-has it:
+A configuration is a TOML file. Keys that it leaves out have their defaults. A value comes from the last of these
+sources that sets it:
 
 1. the default,
 2. the file,

@@ -7,13 +7,13 @@
 namespace traffic::config {
 namespace {
 
-/// The keys that a search may set; by default it sets all of them.
+/// The keys that a search may set: all that it sets by default.
 std::vector<std::string_view> decidable() {
   static const Search kAll;
   return {kAll.decides.begin(), kAll.decides.end()};
 }
 
-/// Accepts one controller, or one of vehicles and one of lights that act together.
+/// Accepts one controller, or several that act together, such as "greedy+glide".
 std::string refuse_controller(std::string_view text) {
   try {
     for (const std::string_view part : controller_parts(text)) parse_controller(part);
@@ -33,8 +33,9 @@ std::vector<Row> lagrange_rows() {
   return {
       {TRAFFIC_KEY(lagrange.cost_limit),
        .help = "Mean cost of a control step that phase 3 aims for: the share of the time under "
-               "control in which a commanded vehicle or its follower is under a threshold of the "
-               "shield, plus collisions and emergency stops.",
+               "control in which the time headway or time-to-collision of a commanded vehicle or "
+               "of its follower is below the minimum of the shield, plus the costs of collisions "
+               "and emergency stops.",
        .range = between(0, 1000)},
       {TRAFFIC_KEY(lagrange.learning_rate),
        .help = "Change of the multiplier in an iteration for each unit of cost over the limit.",
@@ -43,10 +44,13 @@ std::vector<Row> lagrange_rows() {
        .range = between(0, 1e6)},
       {TRAFFIC_KEY(lagrange.max), .help = "Largest multiplier.", .range = between(0, 1e6)},
       {TRAFFIC_KEY(lagrange.collision_cost),
-       .help = "Cost of a collision anywhere, in control steps that are wholly unsafe.",
+       .help = "Cost of a collision anywhere in the network. A control step that is unsafe all the "
+               "time costs 1.",
        .range = between(0, 1e6)},
       {TRAFFIC_KEY(lagrange.emergency_stop_cost),
-       .help = "Cost of an emergency stop anywhere, in the same unit.", .range = between(0, 1e6)},
+       .help = "Cost of an emergency stop anywhere in the network, in the same unit as "
+               "`lagrange.collision_cost`.",
+       .range = between(0, 1e6)},
       {TRAFFIC_KEY(lagrange.critic_hidden_dim), .help = "Width of the cost critic.",
        .range = between(4, 4096)},
       {TRAFFIC_KEY(lagrange.critic_layers), .help = "Hidden layers of the cost critic.",
@@ -71,11 +75,11 @@ std::vector<Row> evaluation_rows() {
        .refuse = refuse_controller},
       {TRAFFIC_KEY(evaluation.safety_limit),
        .help =
-           "Number of additional emergency stops, of additional emergency brakings, and of "
-           "additional collisions, in a run with which a controller still counts as safe. A "
-           "controller is unsafe if the 95 % interval of its difference to no control lies above "
-           "this number. Applies to comparisons, to the choice of the best checkpoint and to the "
-           "search.",
+           "How many more emergency stops than without control a controller may cause in a run "
+           "and still count as safe; the same number applies to emergency brakings and to "
+           "collisions. A controller is unsafe if the 95 % interval of one of these differences "
+           "lies above the number. The limit applies to comparisons, to the choice of the best "
+           "checkpoint and to the search.",
        .range = between(0, 1e6)},
   };
 }
@@ -84,9 +88,9 @@ std::vector<Row> search_rows() {
   return {
       {TRAFFIC_KEY(search.minutes),
        .help = "Time for a search over scripted controllers and their parameters, before a "
-               "training with simulations. The best script determines the keys of "
-               "`search.decides`. Where too few whole episodes fit into this time, the search "
-               "compares the first part of the episodes. 0: no search.",
+               "training with simulations. The best script determines the values of the keys in "
+               "`search.decides`. If too few whole episodes fit into this time, the search "
+               "compares only the first part of each episode. 0: no search.",
        .unit = "min", .range = between(0, 1e5)},
       {TRAFFIC_KEY(search.episodes),
        .help = "Number of episodes of the search. With it the search is the same on every machine; "
@@ -94,13 +98,13 @@ std::vector<Row> search_rows() {
        .unit = "episodes", .range = between(0, 1e6)},
       {TRAFFIC_KEY(search.final_episodes),
        .help =
-           "Seeds on which the search compares its best scripts with no control in the end; four "
-           "times as many if the rounds showed a gain and these seeds do not.",
+           "Number of seeds on which the search compares its best scripts with no control in the "
+           "end. It takes four times as many if its rounds showed a gain and these seeds do not.",
        .unit = "episodes", .range = between(3, 1000)},
       {TRAFFIC_KEY(search.training_minutes),
-       .help = "Approximate time of the training after the search, from which "
-               "`training.iterations` and "
-               "the numbers of evaluations follow. 0: these keys keep their values.",
+       .help = "Approximate time of the training after the search. The search sets "
+               "`training.iterations` and the keys of the evaluations accordingly. 0: these keys "
+               "keep their values.",
        .unit = "min", .range = between(0, 1e5)},
       {TRAFFIC_KEY(search.decides),
        .help = "Keys that the search sets; all other keys keep their values.",

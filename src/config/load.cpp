@@ -49,7 +49,7 @@ std::string read_file(const fs::path& path) {
   return text;
 }
 
-/// A preset has other values for each training, so run.phase must be known before the preset.
+/// Applies run.phase first, because the values of a preset depend on the training.
 void apply_overrides(Loader& loader, const Overrides& overrides) {
   for (const bool plan_pass : {true, false}) {
     if (!plan_pass && !overrides.preset.empty()) loader.apply_preset(overrides.preset);
@@ -59,8 +59,8 @@ void apply_overrides(Loader& loader, const Overrides& overrides) {
   }
 }
 
-/// Reads the text once for each training, because the whole text must be read to know which
-/// trainings run.phase names.
+/// Reads the text once without the tables of trainings, to learn which trainings run.phase names,
+/// and then once for each of these trainings.
 class PlanReader {
  public:
   PlanReader(std::string_view text, std::string_view name, const Overrides& overrides,
@@ -113,7 +113,7 @@ class PlanReader {
       if (model_hash(config) == model_hash(plan.phases.front())) continue;
       throw ConfigError(
           "{}: [model] differs between phase {} and phase {}; weights only fit the "
-          "sizes they were trained with: give it once, outside the tables of a phase",
+          "sizes they were trained with: give [model] once, outside the tables of a phase",
           name_.empty() ? "--set" : name_, plan.phases.front().run.phase, config.run.phase);
     }
   }

@@ -1,4 +1,4 @@
-/// Collects values from all sources into a Config, and all errors in them.
+/// Collects values from all sources into a Config, and the errors in these values.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ class Loader {
   [[nodiscard]] const std::vector<std::string>& passed_over() const { return passed_over_; }
 
  private:
-  /// The source of a value, in the order in which the sources are read.
+  /// The source of a value, and the place of the value in the order in which values were read.
   struct Origin {
     std::string source;
     std::size_t order = 0;

@@ -7,9 +7,9 @@
 namespace traffic::config {
 namespace {
 
+/// A renamed key. If new_name ends with a dot, old_name is the beginning of several renamed keys.
 struct Move {
-  std::string_view
-      old_name;  ///< a key, or, if new_name ends with a dot, what several keys begin with
+  std::string_view old_name;
   std::string_view new_name;
 };
 

@@ -19,10 +19,11 @@ template <bool kOfLights>
 std::vector<Row> rows_of_ppo() {
   return {
       {TRAFFIC_PPO_KEY(learner_device),
-       .help = "Where the policy learns: cpu; run, on `run.device`; auto, on the CPU while the "
-               "policy has at most 100,000 parameters, because launching the kernels of a "
-               "minibatch on a GPU then takes as long as computing it on the CPU. Perception runs "
-               "on `run.device`.",
+       .help = "Where the policy learns. `cpu`: on the CPU; `run`: on `run.device`; `auto`: on the "
+               "CPU if the policy has at most 100,000 parameters, else on `run.device`. For such a "
+               "small policy, launching the kernels of a minibatch on a GPU takes as long as "
+               "computing the minibatch on the CPU. The encoder and the world model always run on "
+               "`run.device`.",
        .choices = {"auto", "cpu", "run"}},
       {TRAFFIC_PPO_KEY(minibatch_size),
        .help = "Control steps of all ranks in a minibatch; for lights, decisions of all ranks.",
@@ -42,8 +43,9 @@ std::vector<Row> rows_of_ppo() {
                "updates of the policy.",
        .range = between(0, 1000)},
       {TRAFFIC_PPO_KEY(value_lambda),
-       .help = "Decay of the returns that those passes fit. Near 1, the value does not learn from "
-               "its own errors.",
+       .help =
+           "Lambda of the returns to which the passes of `value_first_epochs` and "
+           "`value_epochs` fit the value. Near 1, the value does not learn from its own errors.",
        .range = between(0, 1)},
       {TRAFFIC_PPO_KEY(learning_rate), .help = "Learning rate at the start.", .range = above(0, 10),
        .is_learning_rate = true},
@@ -59,16 +61,16 @@ std::vector<Row> rows_of_ppo() {
       {TRAFFIC_PPO_KEY(weight_decay),
        .help = "L2 penalty added to the gradient of the policy and its value.",
        .range = between(0, 1)},
-      {TRAFFIC_PPO_KEY(gamma), .help = "Discount of a control step.", .range = between(0, 1)},
+      {TRAFFIC_PPO_KEY(gamma), .help = "Discount per control step.", .range = between(0, 1)},
       {TRAFFIC_PPO_KEY(gae_lambda),
-       .help = "Decay of the generalised advantage estimation in a control step.",
+       .help = "Lambda of the generalised advantage estimation, per control step.",
        .range = between(0, 1)},
       {TRAFFIC_PPO_KEY(clip_range),
        .help = "How far a probability ratio may leave 1 before it is clipped.",
        .range = above(0, 1)},
       {TRAFFIC_PPO_KEY(vf_clip_range),
-       .help = "How far a value may move in an update, in deviations of the returns; 0: without "
-               "limit.",
+       .help = "How far a value may move in an update, in standard deviations of the returns; 0: "
+               "without limit.",
        .range = between(0, 1e6)},
       {TRAFFIC_PPO_KEY(ent_coef), .help = "Weight of the entropy bonus at the start.",
        .range = between(0, 10)},
@@ -77,15 +79,15 @@ std::vector<Row> rows_of_ppo() {
        .range = between(0, 1)},
       {TRAFFIC_PPO_KEY(vf_coef), .help = "Weight of the value loss.", .range = between(0, 100)},
       {TRAFFIC_PPO_KEY(desired_kl),
-       .help = "Desired divergence (KL) between the policy after an update and before it. If the "
-               "last pass shows less than half of it, the policy's learning rate grows by half "
-               "from the next iteration on; if it shows more than twice of it, the rate falls to "
-               "two thirds. The rate stays within a tenth and ten times of the schedule. 0: the "
-               "rate follows the schedule alone.",
+       .help = "Desired KL divergence between the policies before and after an update. If the KL "
+               "in the last pass over the batch is less than half of this, the policy's learning "
+               "rate grows by half from the next iteration on; if it is more than twice this, the "
+               "rate falls to two thirds. The rate stays between a tenth and ten times of what the "
+               "schedule says. 0: the rate follows the schedule alone.",
        .range = between(0, 10)},
       {TRAFFIC_PPO_KEY(target_kl),
-       .help = "The epochs of an iteration end when the policy has moved 1.5 times this far; 0: "
-               "they never end early.",
+       .help = "The epochs of an iteration end when the KL divergence from the policy that "
+               "collected the batch exceeds 1.5 times this; 0: they never end early.",
        .unit = "nats", .range = between(0, 100)},
       {TRAFFIC_PPO_KEY(clip_norm), .help = "Norm to which the gradient is clipped.",
        .range = above(0, 1e6)},
@@ -98,10 +100,9 @@ std::vector<Row> rows_of_ppo() {
 
 std::vector<Row> ppo_rows() { return rows_of_ppo<false>(); }
 
-/// Leaves out two kinds of settings. The update of the lights' policy has no use for the first
-/// seven, because it learns on the CPU, in whole minibatches, together with its value. Vehicles and
-/// lights share the values of the other seven, such as the shape of the schedule and the limits of
-/// an update.
+/// Leaves out two kinds of settings. The first seven in the list have no use for the lights, whose
+/// policy learns on the CPU, in whole minibatches, together with its value. The other seven, such
+/// as the shape of the schedule and the limits of an update, are the same for vehicles and lights.
 std::vector<Row> lights_ppo_rows() {
   static const std::set<std::string_view> kLeftOut{
       "learner_device",    "accumulation_steps", "value_first_epochs", "value_epochs",

@@ -13,7 +13,7 @@ namespace traffic::config {
   .key = #path, .field = [](Config& config) -> Field { return &config.path; }
 
 inline Range above(double low, double high) { return {.low = low, .high = high, .low_open = true}; }
-/// From 0 up to but without 1, for shares that must leave a rest.
+/// From 0 to less than 1, for shares that must not take everything.
 inline Range below_one() { return {.low = 0, .high = 1, .high_open = true}; }
 
 inline std::string refuse_empty(std::string_view text) {

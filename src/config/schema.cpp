@@ -11,7 +11,7 @@
 namespace traffic::config {
 namespace {
 
-/// run.name becomes a folder.
+/// Says why a text cannot be run.name, which becomes the name of a folder.
 std::string refuse_as_folder_name(std::string_view text) {
   constexpr std::size_t kLongest = 100;
   if (text.empty() || text.size() > kLongest) return "expected 1 to 100 characters";
@@ -32,14 +32,14 @@ std::vector<Row> run_rows() {
       {TRAFFIC_KEY(run.dir), .help = "Folder of the run; empty: `runs/<name>/<time>`."},
       {TRAFFIC_KEY(run.phase),
        .help =
-           "Trainings to run, by number or name, separated by commas (see the trainings); all runs "
-           "those that have a number, one after the other; empty: the first.",
+           "Trainings to run, by number or name (see the list of trainings), separated by commas. "
+           "`all` runs those that have a number, one after the other. Empty: the first.",
        .refuse = refuse_plan, .takes_integers = true},
       {TRAFFIC_KEY(run.seed), .help = "Seed from which all random numbers are derived.",
        .range = at_least(0)},
       {TRAFFIC_KEY(run.device),
        .help =
-           "Where to compute; auto takes a GPU for each rank where there are some, else the CPU.",
+           "Where to compute. `auto` takes a GPU for each rank if there are GPUs, else the CPU.",
        .choices = {"auto", "cuda", "cpu"}},
       {TRAFFIC_KEY(run.threads_per_rank),
        .help = "Compute threads of a rank; 0: the cores of the machine divided by its ranks.",
@@ -50,12 +50,13 @@ std::vector<Row> run_rows() {
                "checkpoint.",
        .refuse = refuse_empty},
       {TRAFFIC_KEY(run.init_from),
-       .help = "Checkpoint whose weights a new run starts from; empty: random weights. With "
-               "phase all each phase starts from the best result of the previous phase."},
+       .help = "Checkpoint whose weights a new run starts from; empty: random weights. In a run "
+               "of several phases, each later phase starts from the best result of the previous "
+               "one."},
       {TRAFFIC_KEY(run.allow_random_perception),
-       .help = "Whether phases 2 and 3 may start without `run.init_from` where `vehicles.inputs` "
-               "has encodings: encoder and world model are frozen there, and keep random weights. "
-               "For measurements and tests."},
+       .help = "Whether phases 2 and 3 may start without `run.init_from` if `vehicles.inputs` "
+               "needs the encoder or the world model. These phases do not train the two, so both "
+               "keep random weights. For measurements and tests."},
       {TRAFFIC_KEY(run.max_retries),
        .help = "How often a phase that failed is tried again, from its newest good checkpoint.",
        .range = between(0, 100)},
@@ -74,7 +75,8 @@ std::vector<Row> model_rows() {
        .range = between(8, 4096)},
       {TRAFFIC_KEY(model.lstm_layers), .help = "Layers of the world model's LSTM.",
        .range = between(1, 8)},
-      {TRAFFIC_KEY(model.latent_dim), .help = "Width of each latent, of the flow and of the risk.",
+      {TRAFFIC_KEY(model.latent_dim),
+       .help = "Width of each of the two latents, that of the flow and that of the risk.",
        .range = between(1, 1024)},
   };
 }
@@ -91,11 +93,13 @@ std::vector<Row> train_rows() {
       {TRAFFIC_KEY(train.min_learning_rate), .help = "Learning rate at the end of the cosine.",
        .range = between(0, 10), .is_learning_rate = true},
       {TRAFFIC_KEY(train.lr_scaling),
-       .help = "Factor on `train.learning_rate` and `train.min_learning_rate`, for a batch that "
-               "grows with the ranks: none, their number (linear), or its square root.",
+       .help = "Factor on `train.learning_rate` and `train.min_learning_rate`, because the batch "
+               "grows with the number of ranks. `none`: 1; `linear`: the number of ranks; `sqrt`: "
+               "its square root.",
        .choices = {"none", "linear", "sqrt"}},
       {TRAFFIC_KEY(train.warmup_epochs),
-       .help = "Linear rise of the learning rate from zero; at most half of the training.",
+       .help = "Epochs in which the learning rate rises linearly from zero; at most half of the "
+               "training.",
        .unit = "epochs", .range = between(0, 1e6)},
       {TRAFFIC_KEY(train.weight_decay), .help = "L2 penalty added to the gradient.",
        .range = between(0, 1)},
@@ -110,14 +114,15 @@ std::vector<Row> train_rows() {
       {TRAFFIC_KEY(train.accumulation_steps), .help = "Batches of a rank for one optimiser step.",
        .unit = "batches", .range = between(1, 100000)},
       {TRAFFIC_KEY(train.precision),
-       .help = "Number format of the products in forward and backward; fp16, with the scaled loss "
-               "of [loss_scale], needs GPUs.",
+       .help = "Number format of the matrix products in the forward and backward passes. fp16 "
+               "needs GPUs and scales the loss as [loss_scale] says.",
        .choices = {"fp32", "bf16", "fp16"}},
       {TRAFFIC_KEY(train.gradient_checkpointing),
-       .help = "Whether layers keep their input only and are computed again in the backward pass: "
-               "less memory, a longer step, the same gradients."},
+       .help = "Whether layers keep only their input and are computed again in the backward pass. "
+               "This takes less memory and more time, and gives the same gradients."},
       {TRAFFIC_KEY(train.stage1_share),
-       .help = "Share of the epochs, at the start, that train the next state only.",
+       .help = "Share of the epochs, at the start, in which the model learns to predict the next "
+               "state only.",
        .range = between(0, 1)},
       {TRAFFIC_KEY(train.future_weight), .help = "Weight of the loss of the future states.",
        .range = between(0, 1000)},
@@ -127,8 +132,8 @@ std::vector<Row> train_rows() {
        .help = "Maximum number of batches in a validation; 0: all.", .unit = "batches",
        .range = at_least(0)},
       {TRAFFIC_KEY(train.eval_interval_epochs),
-       .help = "Epochs between validations, of which the best is kept; there is one at the end in "
-               "any case.",
+       .help = "Epochs between validations. There is always one at the end. The weights with the "
+               "best validation are kept.",
        .unit = "epochs", .range = between(1, 1e6)},
   };
 }
@@ -139,15 +144,17 @@ std::vector<Row> comm_rows() {
        .help = "Time after which a rank that has not joined a collective operation counts as lost.",
        .unit = "s", .range = above(0, 86400)},
       {TRAFFIC_KEY(comm.init_timeout_s),
-       .help = "The same limit while the ranks connect to each other at the start.", .unit = "s",
-       .range = above(0, 86400)},
+       .help = "Limit like `comm.timeout_s`, while the ranks connect to each other at the start.",
+       .unit = "s", .range = above(0, 86400)},
       {TRAFFIC_KEY(comm.bucket_cap_mb),
-       .help = "Size of a bucket of gradients that are reduced while backward goes on.",
+       .help = "Size of a bucket of gradients that are reduced while the backward pass goes on.",
        .unit = "MiB", .range = above(0, 1024)},
       {TRAFFIC_KEY(comm.overlap),
-       .help = "Whether gradients are reduced in buckets while backward goes on; auto: on GPUs.",
+       .help = "Whether gradients are reduced in buckets while the backward pass goes on; `auto`: "
+               "on GPUs.",
        .choices = {"auto", "on", "off"}},
-      {TRAFFIC_KEY(comm.compression), .help = "Number format in which gradients travel.",
+      {TRAFFIC_KEY(comm.compression),
+       .help = "Number format in which gradients are sent to other ranks.",
        .choices = {"none", "fp16", "bf16"}},
   };
 }
@@ -166,7 +173,7 @@ std::vector<Row> checkpoint_rows() {
        .unit = "s", .range = between(0, 1e9)},
       {TRAFFIC_KEY(checkpoint.keep_last),
        .help =
-           "Number of newest checkpoints that are kept, beside the best and the last of a phase.",
+           "Number of newest checkpoints that are kept, besides the best and the last of a phase.",
        .range = between(1, 1000)},
       {TRAFFIC_KEY(checkpoint.max_save_failures),
        .help = "Failed saves in a row after which training stops with exit code 8.",
@@ -179,11 +186,12 @@ std::vector<Row> log_rows() {
       {TRAFFIC_KEY(log.level), .help = "Minimum severity that is logged.",
        .choices = {"debug", "info", "warning", "error"}},
       {TRAFFIC_KEY(log.interval_steps),
-       .help = "Steps of phase 1 between lines of metrics.jsonl; others have one for each "
-               "iteration.",
+       .help = "Steps of phase 1 between lines of metrics.jsonl. Other trainings write a line for "
+               "each iteration.",
        .unit = "steps", .range = between(1, 1e6)},
       {TRAFFIC_KEY(log.tensorboard), .help = "Whether TensorBoard event files are written."},
-      {TRAFFIC_KEY(log.progress), .help = "Progress bar of rank 0; auto: on a terminal only.",
+      {TRAFFIC_KEY(log.progress),
+       .help = "Whether rank 0 shows a progress bar; `auto`: on a terminal only.",
        .choices = {"auto", "on", "off"}},
   };
 }
@@ -206,16 +214,15 @@ constexpr std::array<Section, 24> kOwnSections{{
     {"model", "Sizes of the model; a checkpoint fits only the sizes it was made with."},
     {"data", "Training data and how it is read."},
     {"data.augmentation", "Random changes of training samples."},
-    {"train", "Optimisation."},
+    {"train", "Optimisation in trainings from recorded data."},
     {"loss_scale", "Scaling of the loss with `train.precision = \"fp16\"`."},
     {"gpu", "Memory and arithmetic of the GPUs; without effect on the CPU."},
     {"memory", "Limits of the memory that a run uses."},
     {"env", "The simulated traffic, and which vehicles and lights may be commanded."},
-    {"rollout", "Processes that run simulations, phases 2 and 3."},
+    {"rollout", "Processes that run the simulations of phases 2 and 3."},
     {"vehicles",
      "Connected vehicles as an agent: the commands to them, the inputs of the controller, and how "
-     "it "
-     "picks vehicles."},
+     "it picks vehicles."},
     {"training", "Length and evaluations of a training with simulations."},
     {"episodes",
      "The episodes that a training with simulations collects, and the rewards in them."},
@@ -232,7 +239,7 @@ constexpr std::array<Section, 24> kOwnSections{{
     {"comm", "Communication between ranks."},
     {"checkpoint", "When checkpoints are written and which are kept."},
     {"log", "Logs, metrics and the progress bar."},
-    {"profile", "Chosen steps in detail: `profile/` in the run folder."},
+    {"profile", "Detailed recordings of some steps, in `profile/` of the run folder."},
 }};
 
 /// The sections and rows of this program, then those that trainings have added.
@@ -276,10 +283,13 @@ std::span<const Row> schema() { return whole_schema().rows; }
 
 void register_section(const Section& section, const std::vector<Row>& rows) {
   for (const Section& other : sections()) {
-    TRAFFIC_CHECK(other.name != section.name, "there is a section [{}] already", section.name);
+    TRAFFIC_CHECK(other.name != section.name, "there already is a section [{}]", section.name);
   }
   for (const Row& row : rows) {
-    TRAFFIC_CHECK(row.section() == section.name, "{} is no key of [{}]", row.key, section.name);
+    TRAFFIC_CHECK(
+        row.section() == section.name,
+        "{} is registered in section [{}], but its key does not begin with the section's name",
+        row.key, section.name);
   }
   Schema& all = whole_schema();
   all.sections.push_back(section);

@@ -12,8 +12,8 @@
 namespace traffic::config {
 namespace {
 
-/// Each point may nest a table deeper, and toml++ frees nested tables recursively: 100,000 of them
-/// still fit the stack, 300,000 do not.
+/// Each point in a key may nest a table one level deeper, and toml++ frees nested tables
+/// recursively: 100,000 levels still fit the stack, 300,000 do not.
 constexpr std::ptrdiff_t kMaxPoints = 10000;
 
 std::string place_of(const toml::source_position& position) {

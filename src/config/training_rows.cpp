@@ -21,14 +21,14 @@ std::vector<Row> training_rows() {
        .unit = "episodes", .range = between(1, 100000)},
       {TRAFFIC_KEY(training.final_episodes),
        .help = "Episodes of the final comparison, which measures the best controller on seeds of "
-               "its own and compares it with the script that it began as, if there is one. 0: "
+               "its own and, if the controller began as a script, compares it with this script. 0: "
                "`training.eval_episodes`.",
        .unit = "episodes", .range = between(0, 100000)},
       {TRAFFIC_KEY(training.decide),
-       .help = "How the trained controller decides in evaluations and after training: greedy takes "
-               "the most probable command, sampled draws one by the probabilities. auto samples "
-               "where the evaluations show that this is better by more than a standard error. The "
-               "checkpoint stores the choice.",
+       .help = "How the trained controller decides in evaluations and after training. `greedy`: it "
+               "takes the most probable command; `sampled`: it draws a command by the "
+               "probabilities; `auto`: `sampled` if the evaluations show that this is better by "
+               "more than a standard error, else `greedy`. The checkpoint stores the choice.",
        .choices = {"auto", "greedy", "sampled"}},
       {TRAFFIC_KEY(training.max_rollbacks),
        .help = "How often training may return to the best controller after an evaluation fell "
@@ -36,7 +36,7 @@ std::vector<Row> training_rows() {
                "Training by Q-learning never does.",
        .range = between(0, 1000)},
       {TRAFFIC_KEY(training.rollback_factor),
-       .help = "Factor on the learning rate at each of these returns.",
+       .help = "Factor on the learning rate at each return to the best controller.",
        .range = {.low = 0, .high = 1, .low_open = true}},
   };
 }
@@ -44,9 +44,10 @@ std::vector<Row> training_rows() {
 std::vector<Row> episodes_rows() {
   return {
       {TRAFFIC_KEY(episodes.length_s),
-       .help = "Length of a training episode. It begins at any multiple of this length in the "
-               "scenario, in traffic that was saved while the baselines were measured. 0: an "
-               "episode is the whole scenario. Evaluations always run the whole scenario.",
+       .help = "Length of a training episode. Each episode begins at a random multiple of this "
+               "length in the scenario, in traffic that was saved while the baselines were "
+               "measured. 0: an episode is the whole scenario. Evaluations always run the whole "
+               "scenario.",
        .unit = "s", .range = between(0, 1e6)},
       {TRAFFIC_KEY(episodes.rollout_fragment_length),
        .help = "Control steps that an environment contributes at a time; 0: whole episodes.",
@@ -62,7 +63,7 @@ std::vector<Row> episodes_rows() {
        .range = {.low = 0.0, .high = 100.0, .low_open = true}},
       {TRAFFIC_KEY(episodes.demand_curriculum),
        .help = "Factors on the demand of training episodes, each for an equal part of the "
-               "iterations, as in [0.7, 0.85, 1.0]; empty: the demand of the scenario. Baselines "
+               "iterations, as in `[0.7, 0.85, 1.0]`; empty: the demand of the scenario. Baselines "
                "and evaluations always have the demand of the scenario, so the log leaves out "
                "`rollout/gain_of_means` while the factor is not 1.",
        .range = above(0, 10)},
@@ -83,8 +84,8 @@ std::vector<Row> episodes_rows() {
                "reward.",
        .unit = "episodes", .range = between(1, 100000)},
       {TRAFFIC_KEY(episodes.baseline_cache),
-       .help = "Folder that keeps this baseline for later runs; empty: every run measures it "
-               "again."},
+       .help = "Folder that keeps the measured baselines for later runs; empty: every run measures "
+               "them again."},
   };
 }
 
@@ -93,7 +94,8 @@ std::vector<Row> imitation_rows() {
       {TRAFFIC_KEY(imitation.iterations),
        .help = "Number of iterations, at the start of training, in which the policy imitates "
                "`imitation.controllers`. The learning rate falls from `ppo.learning_rate` to "
-               "`ppo.final_learning_rate` in them, and PPO begins with the full rate again.",
+               "`ppo.final_learning_rate` in them. PPO then follows its own schedule, which counts "
+               "from the first iteration of the training.",
        .unit = "iterations", .range = between(0, 1e6)},
       {TRAFFIC_KEY(imitation.controllers),
        .help = "The scripted controllers to imitate, such as `\"yield(lead_s=12)\"`: one for all "
@@ -107,13 +109,16 @@ std::vector<Row> imitation_rows() {
        .range = between(0, 1)},
       {TRAFFIC_KEY(imitation.dagger_share),
        .help = "Share of the imitated episodes, from the second iteration on, in which the policy "
-               "gives the commands while the script names its own. So the policy learns commands "
-               "for traffic that its own mistakes lead to (DAgger, Ross et al. 2011).",
+               "gives the commands and the script only says which commands it would give. The "
+               "policy then learns what to do in traffic that its own mistakes lead to (DAgger, "
+               "Ross et al. 2011).",
        .range = between(0, 1)},
       {TRAFFIC_KEY(imitation.prior_coef),
-       .help = "After imitation: weight, in deviations of the advantage, of each nat by which a "
-               "decision became more probable than under the imitated policy. The weight falls "
-               "linearly to 0 at the last iteration.",
+       .help =
+           "After imitation, the advantage of a decision is lowered by this much for each nat "
+           "by which the decision is more probable than under the imitated policy. The unit is the "
+           "standard deviation of the advantage. The weight falls linearly to 0 at the last "
+           "iteration.",
        .range = between(0, 1000)},
   };
 }

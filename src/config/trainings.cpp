@@ -99,8 +99,10 @@ void register_training(TrainingFacts facts) {
                   other.name);
   }
   for (const Section& section : sections()) {
-    TRAFFIC_CHECK(section.name != facts.folder, "training {}: its folder {} is a table", facts.name,
-                  facts.folder);
+    TRAFFIC_CHECK(
+        section.name != facts.folder,
+        "training {}: the name of its folder, {}, is that of a table of the configuration",
+        facts.name, facts.folder);
   }
   registered().push_back(std::move(facts));
 }

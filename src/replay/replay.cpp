@@ -15,8 +15,8 @@ std::int64_t ReplayOptions::max_segments() const {
 
 Replay::Replay(const ReplayOptions& options) : options_(options) {
   TRAFFIC_CHECK(options_.segment.steps > 0 && options_.segment.streams > 0,
-                "a replay with segments of {} steps and {} streams", options_.segment.steps,
-                options_.segment.streams);
+                "a replay has segments of {} steps and {} streams, expected at least 1 of each",
+                options_.segment.steps, options_.segment.streams);
 }
 
 void Replay::begin_anew() {
@@ -72,10 +72,14 @@ void Replay::draw(const Returns& returns, Rng& rng, const Transitions& out) cons
                     out.next_obs.size() == numbers(shape.obs_dim) &&
                     out.action_vectors.size() == numbers(shape.action_dim) &&
                     out.returns.size() == count && out.discounts.size() == count,
-                "room for {} transitions of {} numbers", count, shape.obs_dim);
-  TRAFFIC_CHECK(returns.n_step >= 1 && returns.n_step < shape.steps,
-                "returns over {} steps from segments of {}", returns.n_step, shape.steps);
-  TRAFFIC_CHECK(num_drawable(returns.n_step) > 0, "nothing can be drawn from {} steps", num_steps_);
+                "the spans do not have room for {} transitions with observations of {} numbers",
+                count, shape.obs_dim);
+  TRAFFIC_CHECK(
+      returns.n_step >= 1 && returns.n_step < shape.steps,
+      "returns over {} steps, expected at least 1 and less than the {} steps of a segment",
+      returns.n_step, shape.steps);
+  TRAFFIC_CHECK(num_drawable(returns.n_step) > 0, "no transition can be drawn from {} steps",
+                num_steps_);
   std::vector<Place> places(count);
   for (Place& place : places) place = draw_place(returns, rng);
   // Rows are far apart in memory: some are prefetched while others are read.
@@ -86,7 +90,8 @@ void Replay::draw(const Returns& returns, Rng& rng, const Transitions& out) cons
     if (row < kAhead) continue;
     Place place = places[row - kAhead];
     for (int tries = 0; !fill(returns, place, row - kAhead, out); ++tries) {
-      TRAFFIC_CHECK(tries < kMostTries, "episodes are cut before {} steps are over",
+      TRAFFIC_CHECK(tries < kMostTries,
+                    "no transition of {} steps was found; all episodes are cut off earlier",
                     returns.n_step);
       place = draw_place(returns, rng);
     }
@@ -161,10 +166,11 @@ void Replay::restore(const Segments& segments) {
   const std::size_t first = segments.size() > most ? segments.size() - most : 0;
   for (std::size_t i = first; i < segments.size(); ++i) {
     const Segment& segment = *segments[i];
-    TRAFFIC_CHECK(segment.shape() == options_.segment, "a segment of another shape");
+    TRAFFIC_CHECK(segment.shape() == options_.segment,
+                  "a segment does not have the shape of this replay");
     TRAFFIC_CHECK(segment.is_full() || i + 1 == segments.size(),
-                  "segment {} of {} has {} of {} steps", i, segments.size(), segment.filled(),
-                  segment.shape().steps);
+                  "segment {} of {} has only {} of {} steps; only the last one may be incomplete",
+                  i, segments.size(), segment.filled(), segment.shape().steps);
     segments_.push_back(std::make_shared<Segment>(segment));
     num_steps_ += segment.filled();
   }

@@ -99,12 +99,14 @@ void Segment::clear(bool continues) {
 
 void Segment::push(const Step& step) {
   const auto streams = static_cast<std::size_t>(shape_.streams);
-  TRAFFIC_CHECK(!is_full(), "a segment of {} steps is full", shape_.steps);
+  TRAFFIC_CHECK(!is_full(), "no step can be added: the segment already has its {} steps",
+                shape_.steps);
   TRAFFIC_CHECK(step.obs.size() == product(shape_.streams, shape_.obs_dim) &&
                     step.action_vectors.size() == product(shape_.streams, shape_.action_dim) &&
                     step.actions.size() == streams && step.rewards.size() == streams &&
                     step.ends.size() == streams,
-                "a step of {} numbers seen, {} actions and {} rewards for {} streams of {}",
+                "a step has observations of {} numbers, {} actions and {} rewards, expected {} "
+                "streams with observations of {} numbers",
                 step.obs.size(), step.actions.size(), step.rewards.size(), shape_.streams,
                 shape_.obs_dim);
   const std::size_t first = at(filled_, 0);
@@ -141,7 +143,7 @@ std::vector<std::byte> Segment::to_bytes() const {
 Segment Segment::from_bytes(std::span<const std::byte> bytes, const SegmentShape& shape) {
   Header header;
   if (bytes.size() < sizeof(header)) {
-    throw CheckpointError("a replay segment of {} bytes, expected: at least {}", bytes.size(),
+    throw CheckpointError("a replay segment has {} bytes, expected: at least {}", bytes.size(),
                           sizeof(header));
   }
   std::memcpy(&header, bytes.data(), sizeof(header));
@@ -162,14 +164,14 @@ Segment Segment::from_bytes(std::span<const std::byte> bytes, const SegmentShape
         shape.obs_dim, shape.action_dim);
   }
   if (header.filled < 1 || header.filled > shape.steps) {
-    throw CheckpointError("a replay segment with {} steps, expected: 1 to {}", header.filled,
+    throw CheckpointError("a replay segment has {} steps, expected: 1 to {}", header.filled,
                           shape.steps);
   }
   const std::int64_t count = header.filled * shape.streams;
   const std::size_t expected =
       sizeof(header) + static_cast<std::size_t>(count * bytes_of_step(shape));
   if (bytes.size() != expected) {
-    throw CheckpointError("a replay segment with {} steps in {} bytes, expected: {} bytes",
+    throw CheckpointError("a replay segment with {} steps has {} bytes, expected: {} bytes",
                           header.filled, bytes.size(), expected);
   }
   Segment segment(shape, header.continues != 0);
@@ -182,7 +184,7 @@ Segment Segment::from_bytes(std::span<const std::byte> bytes, const SegmentShape
   take(bytes, segment.ends_, count);
   const auto ends = std::span(segment.ends_).first(static_cast<std::size_t>(count));
   if (std::ranges::any_of(ends, [](std::uint8_t end) { return end > kTruncated; })) {
-    throw CheckpointError("a replay segment with a step that is marked {}, expected: 0 to {}",
+    throw CheckpointError("in a replay segment the end of a step is marked {}, expected: 0 to {}",
                           *std::ranges::max_element(ends), +kTruncated);
   }
   return segment;

@@ -1,3 +1,4 @@
+/// The results of a study as a table and as JSON.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -19,7 +20,7 @@ std::vector<double> values_of(const Trial& trial) {
   return values;
 }
 
-/// The interval of the paired differences to another trial with the same budget.
+/// The interval of the paired differences to another trial; nothing if the two cannot be compared.
 std::optional<MeanInterval> beside(const Trial& trial, const Trial& other) {
   if (trial.budget != other.budget || !trial.failure.empty() || &trial == &other) {
     return std::nullopt;

@@ -57,7 +57,7 @@ std::optional<double> number_in(std::string_view text) {
   return value;
 }
 
-/// "1e-4 .. 1e-2 log"
+/// Reads a range such as "1e-4 .. 1e-2 log"; nothing if the text is not a range.
 std::optional<Choice> range_in(std::string_view text) {
   Choice choice;
   constexpr std::string_view kLog = " log";
@@ -120,7 +120,7 @@ class TableReader {
     }
     if (list == nullptr || to.size() != list->size()) expected(entry, what);
   }
-  /// Reads one of two words. @return whether it is the first
+  /// Reads one of two words and returns whether it is the first one.
   bool set_word(const Entry& entry, std::string_view first, std::string_view second) {
     std::string word;
     set(word, entry, "a string");
@@ -137,8 +137,9 @@ class TableReader {
       return;
     }
     if (entry.key == "keys") return;
-    if (entry.key == "config") return set(table_.config, entry, "a file of traffic_train");
-    if (entry.key == "dir") return set(table_.dir, entry, "a folder");
+    if (entry.key == "config")
+      return set(table_.config, entry, "a string, the path of a configuration file");
+    if (entry.key == "dir") return set(table_.dir, entry, "a string, the path of a folder");
     if (entry.key == "search") return void(table_.grid = set_word(entry, "grid", "random"));
     if (entry.key == "trials") return set_whole(table_.trials, entry, 1);
     if (entry.key == "seed") {
@@ -147,9 +148,11 @@ class TableReader {
       table_.seed = static_cast<std::uint64_t>(seed);
       return;
     }
-    if (entry.key == "figure") return set(table_.figure, entry, "a figure of summary.json");
+    if (entry.key == "figure")
+      return set(table_.figure, entry, "a string, the name of a number in summary.json");
     if (entry.key == "goal") return void(table_.largest = set_word(entry, "largest", "smallest"));
-    if (entry.key == "budget_key") return set(table_.budget_key, entry, "a key");
+    if (entry.key == "budget_key")
+      return set(table_.budget_key, entry, "a string, a key of the configuration");
     if (entry.key == "budgets") return set_list(table_.budgets, entry, "a list of whole numbers");
     if (entry.key == "keep") return set(table_.keep_share, entry, "a number with a point");
     if (entry.key == "ranks") return set_whole(table_.ranks, entry, 1);
@@ -159,7 +162,7 @@ class TableReader {
     }
     const auto nearest = nearest_name(entry.key, kNames);
     wrong(entry.key_place,
-          fmt::format("there is no key {}{}; what is tried stands in [keys]", entry.key,
+          fmt::format("there is no key {}{}; the keys that trials vary stand in [keys]", entry.key,
                       nearest ? fmt::format(" (did you mean {}?)", *nearest) : ""));
   }
 
@@ -193,15 +196,17 @@ class TableReader {
   }
 
   void finish() {
-    if (table_.config.empty()) wrong("1:1", "config is missing: the file that traffic_train gets");
-    if (table_.choices.empty()) wrong("1:1", "[keys] is missing: the keys that are tried");
+    if (table_.config.empty())
+      wrong("1:1", "config is missing: the configuration file of the trainings");
+    if (table_.choices.empty())
+      wrong("1:1", "[keys] is missing: the keys that trials vary, with their values");
     if (table_.training_seeds.empty()) wrong("1:1", "training_seeds is empty");
     if (table_.budgets.empty() || table_.budgets.front() < 1 ||
         !std::is_sorted(table_.budgets.begin(), table_.budgets.end(), std::less_equal<>())) {
       wrong("1:1", "budgets must be whole numbers from 1, each larger than the one before");
     }
     if (!(table_.keep_share > 0 && table_.keep_share < 1))
-      wrong("1:1", "keep must be within 0 to 1");
+      wrong("1:1", "keep must be above 0 and below 1");
     if (table_.grid && has_range_) {
       wrong(place_of_choice_, "a grid needs lists of values; search = \"random\" takes ranges");
     }

@@ -165,7 +165,7 @@ Started start(const Table& table, TrainingRun& run, std::int64_t jobs) {
   try {
     return {.run = &run, .process = os::ChildProcess::run(program_of(table, run, jobs, log.get()))};
   } catch (const std::system_error& failed) {
-    throw ResourceError("{}; build it, and run this from the folder of the repository",
+    throw ResourceError("{}; build traffic_train, and run this from the folder of the repository",
                         failed.what());
   }
 }
@@ -174,7 +174,7 @@ Started start(const Table& table, TrainingRun& run, std::int64_t jobs) {
 [[noreturn]] void stop_all(std::vector<Started>& started) {
   for (const Started& one : started) one.process.signal(SIGUSR1);
   for (Started& one : started) one.process.wait();
-  throw Error("stopped by request; the same command goes on", ExitCode::kStopped);
+  throw Error("stopped by request; the same command continues the search", ExitCode::kStopped);
 }
 
 }  // namespace
@@ -198,7 +198,8 @@ void keep_configuration(const fs::path& trial_dir, const std::string& configurat
   if (before == configuration) return;
   if (!before.empty()) {
     throw ConfigError(
-        "{} has trainings of other settings (its config.toml {}); choose another `dir`, or remove "
+        "{} has trainings with other settings (its config.toml {}); choose another `dir`, or "
+        "remove "
         "the folder to train them again",
         trial_dir.string(), first_difference(before, configuration));
   }

@@ -26,7 +26,8 @@ struct TrainingRun {
 /// @throws ConfigError with the message of traffic_train
 std::string check_settings(const Table& table, const std::vector<std::string>& settings);
 
-/// Stores the configuration of a trial in its folder, so that a later search can compare its own.
+/// Stores the configuration of a trial in its folder, so that a later search can compare it with
+/// its own.
 /// @throws ConfigError naming the first difference if the folder has trainings with another
 ///   configuration
 void keep_configuration(const std::filesystem::path& trial_dir, const std::string& configuration);
@@ -34,7 +35,8 @@ void keep_configuration(const std::filesystem::path& trial_dir, const std::strin
 /// Trains the runs that are not trained yet, `jobs` at once, and fills in their figures and
 /// failures. A finished training leaves DIR.json with its budget and the numbers of its result.
 /// @param done called after each training with the number of those that are done
-/// @throws Error with ExitCode::kStopped after all have saved and ended; ResourceError
+/// @throws Error with ExitCode::kStopped if a signal asked to stop, after all trainings have saved
+///   and ended; ResourceError if a training cannot be started
 void train_all(const Table& table, std::vector<TrainingRun>& runs, std::int64_t jobs,
                const std::function<void(std::size_t done)>& done);
 

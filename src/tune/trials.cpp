@@ -1,3 +1,4 @@
+/// Chooses the trials of a table: all combinations of values, or random ones.
 #include <fmt/format.h>
 
 #include <cmath>

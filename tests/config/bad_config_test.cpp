@@ -242,7 +242,7 @@ TEST(BadConfig, AnAdvisorIsAScriptForVehiclesWhoseCommandsThereAre) {
   EXPECT_THAT(errors_of("[vehicles]\nadvisor = 'max_pressure'\n"), HasSubstr("vehicles.advisor"));
   EXPECT_THAT(errors_of("[vehicles]\nadvisor = 'metre'\n"), HasSubstr("did you mean 'meter'?"));
   EXPECT_THAT(errors_of("[vehicles]\ncommands = ['none', 'left', 'right']\nlane_change = true\n"),
-              HasSubstr("found true, expected false, for left and right are among the commands"));
+              HasSubstr("found true, expected false, because vehicles.commands has left or right"));
   EXPECT_THAT(errors_of("[vehicles]\nadvisor = 'meter'\nlongitudinal = 'acceleration'\n"),
               HasSubstr("found \"acceleration\", expected \"categorical\""));
   EXPECT_EQ(errors_of("[vehicles]\nadvisor = 'meter(density=25)'\n"), "no error");

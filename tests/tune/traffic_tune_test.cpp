@@ -93,7 +93,7 @@ TEST_F(TrafficTuneTest, AFolderOfOtherSettingsIsRefused) {
   const Outcome refused = run(" --trial 0");
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.output,
-              AllOf(HasSubstr("has trainings of other settings"),
+              AllOf(HasSubstr("has trainings with other settings"),
                     HasSubstr("was learning_rate = 0.001, is now learning_rate = 0.002")));
 }
 

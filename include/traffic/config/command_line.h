@@ -16,7 +16,7 @@ class App;
 
 namespace traffic::config {
 
-/// The options that are not keys of the configuration.
+/// The options that all of these programs share.
 struct CommonOptions {
   std::string config_path;  ///< empty: no file was given
   Overrides overrides;      ///< --preset, --set, --run-dir, --seed, --resume, --phase

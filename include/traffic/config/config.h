@@ -17,11 +17,12 @@ namespace traffic::config {
 struct Run {
   std::string name = "traffic";
   std::string dir;  ///< empty: runs/<name>/<time>
-  /// A plan: names or numbers of trainings (trainings.h), or all; empty: the first of the table.
+  /// The trainings to run: names or numbers (trainings.h) separated by commas, or "all"; empty: the
+  /// first training.
   std::string phase = {};
   std::int64_t seed = 42;
   std::string device = "auto";        ///< auto | cuda | cpu
-  std::int64_t threads_per_rank = 0;  ///< 0: the node's cores over its ranks
+  std::int64_t threads_per_rank = 0;  ///< 0: the node's cores divided by its ranks
   std::string resume = "auto";        ///< auto | must | never | a checkpoint's path
   std::string init_from;              ///< weights to start from: a checkpoint's path
   /// Whether a controller may be trained on an encoder and a world model that nobody has trained.
@@ -35,7 +36,7 @@ struct Model {
   std::int64_t num_heads = 8;
   std::int64_t lstm_hidden = 256;
   std::int64_t lstm_layers = 2;
-  std::int64_t latent_dim = 32;  ///< of z_flow and of z_risk
+  std::int64_t latent_dim = 32;  ///< size of each of the two latents, z_flow and z_risk
 };
 
 struct Augmentation {
@@ -55,20 +56,20 @@ struct Data {
   std::int64_t horizon_frames = 5;
   std::int64_t max_vehicles = 16;
   std::int64_t sample_stride_frames = 5;
-  std::int64_t max_samples = 0;  ///< of training, about; 0: all
-  std::int64_t batch_size = 32;  ///< samples a rank and step; 0: by the memory that is free
+  std::int64_t max_samples = 0;  ///< approximate number of training samples; 0: all
+  std::int64_t batch_size = 32;  ///< samples of a rank in a step; 0: depends on the free memory
   bool shuffle = true;
   bool drop_last = true;
-  std::int64_t num_workers = 0;         ///< reader threads a rank; 0: by its device
-  std::int64_t prefetch_factor = 2;     ///< batches ahead a reader thread
-  bool persistent_workers = true;       ///< threads and decoded chunks outlive an epoch
-  bool pin_memory = true;               ///< page-locked batches, where there is a GPU
+  std::int64_t num_workers = 0;         ///< reader threads of a rank; 0: depends on its device
+  std::int64_t prefetch_factor = 2;     ///< batches that a reader thread prepares in advance
+  bool persistent_workers = true;       ///< whether threads and decoded chunks outlive an epoch
+  bool pin_memory = true;               ///< whether batches are page-locked, if there is a GPU
   std::int64_t shuffle_chunks = 8;      ///< chunks in the buffer in which samples are shuffled
-  std::int64_t cache_mb = 256;          ///< limit of decoded chunks and batches ahead, a rank
+  std::int64_t cache_mb = 256;          ///< limit of a rank's decoded chunks and prepared batches
   std::string shards = "mixed";         ///< mixed | time | region
   std::string shard_weights = "fixed";  ///< fixed | measured
   std::vector<double> rank_weights;     ///< fixed share of each rank; empty: equal
-  double conflict_ttc_s = 2.0;  ///< conflict label: time-to-collision under this within the horizon
+  double conflict_ttc_s = 2.0;  ///< in conflict: time-to-collision below this within the horizon
   Augmentation augmentation;
 };
 
@@ -77,7 +78,7 @@ struct Train {
   std::int64_t max_steps = 0;  ///< optimiser steps after which training ends; 0: no limit
   double learning_rate = 1e-3;
   double min_learning_rate = 1e-6;
-  std::string lr_scaling = "none";  ///< with the ranks: none | linear | sqrt
+  std::string lr_scaling = "none";  ///< growth with the number of ranks: none | linear | sqrt
   double warmup_epochs = 5;
   double weight_decay = 1e-4;
   double adam_beta1 = 0.9;
@@ -90,34 +91,34 @@ struct Train {
   double stage1_share = 0.2;  ///< share of the epochs that train the next state only
   double future_weight = 0.5;
   double conflict_weight = 0.1;
-  std::int64_t eval_max_batches = 0;  ///< of a validation; 0: all
+  std::int64_t eval_max_batches = 0;  ///< maximum number of batches in a validation; 0: all
   std::int64_t eval_interval_epochs = 1;
 };
 
 struct LossScale {
-  std::string strategy = "dynamic";     ///< dynamic | static
-  double initial = 65536;               ///< of dynamic scaling
-  double growth_factor = 2.0;           ///< after growth_interval updates without an overflow
-  double backoff_factor = 0.5;          ///< after hysteresis overflows in a row
+  std::string strategy = "dynamic";  ///< dynamic | static
+  double initial = 65536;            ///< first factor of dynamic scaling
+  double growth_factor = 2.0;   ///< multiplier after growth_interval updates without an overflow
+  double backoff_factor = 0.5;  ///< multiplier after `hysteresis` overflows in a row
   std::int64_t growth_interval = 2000;  ///< updates
   std::int64_t hysteresis = 2;          ///< overflows
   double min = 1;
   double max = 16777216;
-  double fixed = 8192;  ///< of static scaling
+  double fixed = 8192;  ///< factor of static scaling
 };
 
 struct Gpu {
-  double memory_fraction = 1.0;         ///< of the GPU's memory that a rank may take
-  double allocated_limit_gb = 0;        ///< above: advice on the batch size; 0: a share of the GPU
-  double reserved_limit_gb = 0;         ///< above: cached memory is returned; 0: a share of the GPU
+  double memory_fraction = 1.0;   ///< share of the GPU's memory that a rank may take
+  double allocated_limit_gb = 0;  ///< in use: a smaller batch is advised above this; 0: automatic
+  double reserved_limit_gb = 0;   ///< in use or cached: the cache is cleared above; 0: automatic
   std::int64_t empty_cache_epochs = 1;  ///< epochs between two clearings of the cache; 0: none
   bool allow_tf32 = false;
 };
 
 /// Limits of the memory that a run uses.
 struct Memory {
-  double target_memory_gb = 0;  ///< of all processes on a node together; 0: what the node has
-  double target_vram_gb = 0;    ///< of a rank on its GPU; 0: what the GPU has
+  double target_memory_gb = 0;  ///< all processes on a node together; 0: the memory of the node
+  double target_vram_gb = 0;    ///< a rank on its GPU; 0: the memory of the GPU
 };
 
 struct Env {
@@ -125,24 +126,25 @@ struct Env {
   std::vector<std::string> scenarios;          ///< "scenario:weight" to draw episodes from
   std::vector<std::string> sumo_args;          ///< further arguments of SUMO
   std::vector<std::string> cv_types = {"cv"};  ///< vTypes of connected vehicles
-  double cv_share = 0;                         ///< above 0: this share of all vehicles instead
-  double max_time_s = 0;                       ///< end of an episode; 0: that of the scenario
+  /// If above 0: share of all vehicles that are connected, instead of cv_types.
+  double cv_share = 0;
+  double max_time_s = 0;  ///< end of an episode; 0: that of the scenario
   double control_period_s = 3.0;
-  double zone_m = 100.0;   ///< CVs this near to their next conflict may be commanded
+  double zone_m = 100.0;   ///< connected vehicles this near to their next conflict may be commanded
   bool lead_only = false;  ///< only the first connected vehicle of each lane
   bool behind = false;     ///< also vehicles that have just passed a conflict
-  double commit_s = 0;     ///< how long arrive_late is kept; 0: for the control period
-  double lead_s = 0;       ///< how long before a conflicting green arrive_late may begin
+  double commit_s = 0;     ///< how long the command arrive_late lasts; 0: one control period
+  double lead_s = 0;       ///< arrive_late may begin this long before a conflicting green
   std::vector<std::string> agents = {"vehicles"};  ///< vehicles, lights or both
   std::string beside;  ///< a script of the other agent, which acts beside the trained controller
   double yellow_s = 3.0;
   double all_red_s = 0.0;
   double min_green_s = 5.0;
   double max_green_s = 120.0;  ///< 0: no limit
-  double phase_range = 0.5;    ///< share by which long greens of fixed programs may change
+  double phase_range = 0.5;    ///< share by which long greens of fixed programs may be changed
   /// Objective of rewards and evaluations: ocr | delay | auto.
   std::string objective = "ocr";
-  bool shield = true;  ///< level 2 may replace commands by braking
+  bool shield = true;  ///< whether the shield may replace commands by braking
   double shield_thw_s = 0.7;
   double shield_ttc_s = 1.5;
   double shield_brake_mps2 = 4.0;
@@ -166,13 +168,14 @@ struct Rollout {
   std::int64_t max_concurrent_envs = 0;  ///< maximum number of simulations at once; 0: no limit
   std::int64_t max_vehicles = 4096;      ///< maximum number of vehicles in a simulation at once
   double env_timeout_s = 300;
-  std::int64_t max_restarts = 5;  ///< of a simulation in a row, without an episode finished between
+  /// Restarts of a simulation in a row, with no finished episode between.
+  std::int64_t max_restarts = 5;
 };
 
 /// Connected vehicles as an agent: the commands to them, and the network that gives commands.
 struct Vehicles {
   std::string longitudinal = "categorical";  ///< categorical | target_speed | acceleration
-  std::vector<std::string> commands = {"none", "stop", "slow", "hold", "fast"};  ///< of categorical
+  std::vector<std::string> commands = {"none", "stop", "slow", "hold", "fast"};  ///< if categorical
   bool lane_change = true;  ///< whether lane changes are a second choice beside the command
   /// features | globals | encoding | pooled | latents
   std::vector<std::string> inputs = {"features", "globals", "encoding", "pooled", "latents"};
@@ -181,64 +184,71 @@ struct Vehicles {
   std::int64_t layers = 2;
   std::int64_t top_k = 5;          ///< maximum number of vehicles under control at once
   double importance_weight = 1.0;  ///< weight of importance in the score that picks vehicles
-  double impact_weight = 0.5;      ///< weight of the predicted impact in that score
-  double first_command_probability = 0.35;  ///< of an untrained controller without an advisor
+  double impact_weight = 0.5;      ///< weight of a vehicle's impact in that score
+  double first_command_probability = 0.35;  ///< for an untrained controller without an advisor
   /// The scripted controller whose advice the policy sees, and follows at first; empty: none.
   std::string advisor;
-  double advice_probability = 0.9;  ///< with which an untrained controller follows the advice
+  double advice_probability = 0.9;  ///< an untrained controller follows the advice with it
 };
 
 /// How long a training with simulations lasts, and how its policies are evaluated.
 struct Training {
   std::int64_t iterations = 200;
-  double minutes = 0;               ///< after which the best so far is the result; 0: no limit
-  std::int64_t eval_interval = 10;  ///< iterations
+  double minutes = 0;  ///< time limit, after which the best controller is the result; 0: none
+  std::int64_t eval_interval = 10;  ///< iterations between evaluations
   std::int64_t eval_episodes = 20;
   std::int64_t final_episodes = 0;  ///< episodes of the final comparison; 0: eval_episodes
-  std::string decide =
-      "auto";  ///< greedy, sampled, auto: whichever the selection seeds show better
-  std::int64_t max_rollbacks = 3;  ///< returns to the best controller after a fall of the gain
-  double rollback_factor = 0.5;    ///< on the learning rate, at each return
+  /// Greedy | sampled | auto: the better of the two on the selection seeds.
+  std::string decide = "auto";
+  /// Maximum number of returns to the best controller after the gain fell.
+  std::int64_t max_rollbacks = 3;
+  double rollback_factor = 0.5;  ///< factor on the learning rate at each return
 };
 
 /// The episodes that training collects, and the rewards in them.
 struct Episodes {
-  double length_s = 0;  ///< length of training episodes, pieces of the scenario; 0: all of it
-  std::int64_t rollout_fragment_length = 200;  ///< control steps; 0: whole episodes
-  std::int64_t train_batch_size = 4000;        ///< control steps of all ranks in an iteration
-  std::vector<double> demand = {1.0, 1.0};     ///< minimum and maximum factor on the demand
-  std::vector<double> demand_curriculum;       ///< demand scales of equal parts of the training
-  std::string credit = "conflict";             ///< conflict | global
-  double reward_scale = 100.0;                 ///< of the growth over the expected demand
-  double intervention_cost = 4e-4;  ///< of a second under control, in units of the reward
-  double hard_brake_cost = 0.0;     ///< of a second of hard braking
+  /// Length of a training episode, a piece of the scenario; 0: the whole scenario.
+  double length_s = 0;
+  /// Control steps that an environment contributes at a time; 0: whole episodes.
+  std::int64_t rollout_fragment_length = 200;
+  std::int64_t train_batch_size = 4000;     ///< control steps of all ranks in an iteration
+  std::vector<double> demand = {1.0, 1.0};  ///< minimum and maximum factor on the demand
+  /// Factors on the demand, each for an equal part of the training.
+  std::vector<double> demand_curriculum;
+  /// Whether rewards are kept for each conflict or for the whole network: conflict | global.
+  std::string credit = "conflict";
+  double reward_scale = 100.0;      ///< reward for getting the whole expected demand through
+  double intervention_cost = 4e-4;  ///< cost of a second under control, in units of the reward
+  double hard_brake_cost = 0.0;     ///< cost of a second of hard braking
   std::int64_t baseline_episodes = 64;
   std::string baseline_cache = ".cache/baselines";  ///< folder; empty: measured in every run
 };
 
 /// The first iterations, in which the vehicles' policy imitates scripted controllers.
 struct Imitation {
-  std::int64_t iterations = 0;  ///< at most; 0: no imitation
+  std::int64_t iterations = 0;  ///< maximum number; 0: no imitation
   /// The scripted controllers to imitate: one for all scenarios, or one for each.
   std::vector<std::string> controllers = {"meter"};
-  double agreement = 0.0;     ///< with the script, at which imitation ends; 0: never early
-  double dagger_share = 0.0;  ///< share of imitated episodes that the learner drives
-  double prior_coef = 0.0;    ///< pull towards the imitated policy, right after imitation
+  double agreement = 0.0;     ///< imitation ends early at this agreement with the script; 0: never
+  double dagger_share = 0.0;  ///< share of imitated episodes in which the policy gives the commands
+  /// Weight, right after imitation, of the pull towards the imitated policy.
+  double prior_coef = 0.0;
 };
 
 /// Proximal policy optimisation of one agent.
 struct Ppo {
-  std::string learner_device = "auto";   ///< auto, cpu, run: where run.device is
-  std::int64_t minibatch_size = 128;     ///< states of all ranks in a policy step
-  std::int64_t accumulation_steps = 1;   ///< parts in which a minibatch goes through
-  std::int64_t num_epochs = 10;          ///< passes over the batch in an iteration
-  std::int64_t value_first_epochs = 12;  ///< passes of the value alone before the first update
-  std::int64_t value_epochs = 0;         ///< the same before the updates of every iteration
-  double value_lambda = 0.97;            ///< decay of the returns that those passes fit
+  std::string learner_device = "auto";  ///< auto | cpu | run (the device run.device)
+  std::int64_t minibatch_size = 128;    ///< control steps of all ranks in a minibatch
+  std::int64_t accumulation_steps = 1;  ///< parts of a minibatch, computed one after the other
+  std::int64_t num_epochs = 10;         ///< passes over the batch in an iteration
+  /// Passes that fit the value alone before the first update.
+  std::int64_t value_first_epochs = 12;
+  std::int64_t value_epochs = 0;  ///< the same, before the updates of every iteration
+  double value_lambda = 0.97;     ///< decay of the returns that those passes fit
   double learning_rate = 3e-4;
   double final_learning_rate = 3e-4;   ///< at the last iteration
-  std::string lr_schedule = "linear";  ///< how it gets there: linear | cosine
-  std::int64_t warmup_iterations = 0;  ///< of PPO, in which the learning rate rises from 0
+  std::string lr_schedule = "linear";  ///< how the rate falls: linear | cosine
+  std::int64_t warmup_iterations = 0;  ///< first iterations of PPO, in which the rate rises from 0
   double weight_decay = 0.0;
   double gamma = 0.99;
   double gae_lambda = 0.95;
@@ -247,8 +257,9 @@ struct Ppo {
   double ent_coef = 0.01;
   double final_ent_share = 1.0;  ///< share of ent_coef that is left at the last iteration
   double vf_coef = 0.5;
-  double target_kl = 0.02;  ///< 0: no early stop
-  double desired_kl = 0.0;  ///< of an update; it steers the policy's learning rate; 0: it does not
+  double target_kl = 0.02;  ///< the epochs of an iteration end at 1.5 times this KL; 0: never early
+  /// KL of an update to which the learning rate is adapted; 0: no adaptation.
+  double desired_kl = 0.0;
   double clip_norm = 0.5;
 };
 
@@ -257,17 +268,18 @@ struct Lights {
   std::int64_t hidden_dim = 48;
   std::int64_t encoder_layers = 0;
   std::string advisor = "greedy";
-  double reward_scale = 0.1;    ///< of a second lost
-  std::int64_t max_greens = 8;  ///< greens for which a decision in a replay has room
+  double reward_scale = 0.1;    ///< loss of reward for each second that a vehicle loses
+  std::int64_t max_greens = 8;  ///< maximum number of greens of a light, for Q-learning
   Ppo ppo;                      ///< keys that are not set follow Config::ppo
 };
 
 struct Lagrange {
-  double cost_limit = 0.1;      ///< limit of the mean cost of a control step
-  double learning_rate = 2.0;   ///< change of the multiplier for each unit of cost over the limit
-  double initial = 0.0;         ///< multiplier to start from
-  double max = 10.0;            ///< of the multiplier
-  double collision_cost = 1.0;  ///< of a collision, in control steps that are wholly unsafe
+  double cost_limit = 0.1;     ///< limit of the mean cost of a control step
+  double learning_rate = 2.0;  ///< change of the multiplier for each unit of cost over the limit
+  double initial = 0.0;        ///< multiplier to start from
+  double max = 10.0;           ///< maximum of the multiplier
+  /// Cost of a collision; 1: as much as a control step that is all unsafe.
+  double collision_cost = 1.0;
   double emergency_stop_cost = 1.0;
   std::int64_t critic_hidden_dim = 128;
   std::int64_t critic_layers = 2;
@@ -278,16 +290,18 @@ struct Lagrange {
 struct Evaluation {
   std::string seeds = "100..119";  ///< empty: none
   std::vector<std::string> controllers = {"none", "meter"};
-  /// Emergency stops and collisions a run, beyond those of no control, that are still safe.
+  /// A controller with at most this many more emergency stops, emergency brakings or collisions in
+  /// a run than without control still counts as safe.
   double safety_limit = 0;
 };
 
 /// The search for a scripted controller before a training with simulations.
 struct Search {
   double minutes = 0;                ///< 0: none
-  std::int64_t episodes = 0;         ///< of all rounds; 0: as many as fit the minutes
+  std::int64_t episodes = 0;         ///< episodes of all rounds; 0: as many as fit into `minutes`
   std::int64_t final_episodes = 12;  ///< seeds of the last comparison with no control
-  double training_minutes = 20;      ///< for the training after it; 0: as training.iterations says
+  /// Time of the training after the search; 0: training.iterations is kept.
+  double training_minutes = 20;
   /// Keys that the search sets.
   std::vector<std::string> decides = {"env.zone_m",
                                       "env.lead_only",
@@ -345,12 +359,13 @@ struct Log {
 
 /// Steps that are recorded in detail for a trace viewer.
 struct Profile {
-  std::int64_t steps = 0;       ///< optimiser steps (phase 1) or iterations (2, 3); 0: nothing
+  /// Recorded optimiser steps (phase 1) or iterations (phases 2 and 3); 0: none.
+  std::int64_t steps = 0;
   std::int64_t skip_steps = 2;  ///< steps of this process before recording begins
 };
 
-/// Settings of trainings that are not this program's own, by their types (schema.h:
-/// register_section).
+/// Settings whose sections trainings or agents have registered (schema.h: register_section), by the
+/// type of their struct.
 class Extensions {
  public:
   /// Creates the settings with their defaults at the first call.

@@ -1,9 +1,9 @@
 /// Makes a checked Config from a file and the command line.
 ///
 /// A value is taken from the last of these sources that has it: the defaults, the file, the preset,
-/// the assignments in their order. If the phase of a table such as [phase2.ppo] is trained, the
-/// table counts as written after the other tables; otherwise it is only checked. A preset and --set
-/// have precedence over the file because the user decides them later.
+/// the assignments in their order. A table of a phase, such as [phase2.ppo], counts as written
+/// after the other tables if this phase is trained; otherwise it is only checked. A preset and
+/// --set have precedence over the file because the user decides them later.
 #pragma once
 
 #include <filesystem>
@@ -35,7 +35,7 @@ Config load_config(const std::filesystem::path& path, const Overrides& overrides
 /// The same for a text; `name` stands for the file in messages.
 Config parse_config(std::string_view text, std::string_view name, const Overrides& overrides = {});
 
-/// Reads a configuration that this program stored in a checkpoint, maybe long ago. Unknown keys and
+/// Reads a configuration that this or an earlier version stored in a checkpoint. Unknown keys and
 /// tables, which were renamed or removed since, are ignored; unknown_keys() lists them. All other
 /// checks, including those of the overrides, are those of parse_config().
 Config parse_stored_config(std::string_view text, std::string_view name,
@@ -51,7 +51,7 @@ struct Plan {
   std::vector<Config> phases;
 };
 
-/// As load_config and parse_config, for all phases.
+/// Like load_config() and parse_config(), but for all phases.
 Plan load_plan(const std::filesystem::path& path, const Overrides& overrides = {});
 Plan parse_plan(std::string_view text, std::string_view name, const Overrides& overrides = {});
 

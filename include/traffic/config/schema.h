@@ -1,4 +1,4 @@
-/// The schema of the configuration: one row a key. Checks, defaults, help, the printed
+/// The schema of the configuration: one row for each key. Checks, defaults, help, the printed
 /// configuration and docs/reference/configuration.md all come from it; a default is what config.h
 /// initialises the field with.
 #pragma once
@@ -19,7 +19,7 @@ namespace traffic::config {
 using Field = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::string>*,
                            std::vector<double>*>;
 
-/// Allowed numbers; of a list, each of its numbers.
+/// The range of allowed numbers. In a list it applies to each number.
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -40,11 +40,11 @@ struct Row {
   std::string_view help;  ///< one sentence
   std::string_view unit = {};
   Range range = {};
-  std::vector<std::string_view> choices = {};  ///< of a string; empty: any
+  std::vector<std::string_view> choices = {};  ///< allowed values of a string; empty: any value
   /// Why a string that is not one of `choices` is refused; empty if it is allowed. May be null.
   std::string (*refuse)(std::string_view) = nullptr;
-  bool takes_integers = false;    ///< of a string: an integer needs no quotes
-  bool is_learning_rate = false;  ///< of a number: halve_learning_rates() halves it
+  bool takes_integers = false;    ///< whether a string may be written as an integer without quotes
+  bool is_learning_rate = false;  ///< whether halve_learning_rates() halves it
 
   [[nodiscard]] std::string_view section() const { return key.substr(0, key.rfind('.')); }
   [[nodiscard]] std::string_view name() const { return key.substr(key.rfind('.') + 1); }
@@ -62,13 +62,14 @@ std::span<const Section> sections();
 /// Names of the sections that a table of a phase ([phase2.log]) cannot set: the ranks, the run
 /// folder, the GPUs and the logs are set up before the first phase begins.
 std::span<const std::string_view> sections_of_the_whole_run();
-/// A section with its rows, which belongs to one training or to one agent.
+/// A section that belongs to one training or one agent, with its rows.
 struct OwnSection {
   Section section;
   std::vector<Row> rows;
 };
 
-/// Adds a section of a training's or an agent's own, whose values a Config keeps as an extension:
+/// Adds a section that belongs to a training or an agent. A Config keeps its values as an
+/// extension:
 ///
 ///     struct Search { std::int64_t population = 32; };
 ///     register_section({"cem", "Cross-entropy search."},

@@ -1,5 +1,6 @@
-/// The experience of a rank, for off-policy learners: a ring of segments, the newest one last. Each
-/// of its streams is the sequence of the steps of one agent.
+/// The latest experience of a rank, for off-policy learners. A replay has one stream for each agent
+/// of the rank: the sequence of this agent's steps. It keeps the steps of all streams in a ring of
+/// segments, the newest one last.
 ///
 ///     Replay make_replay() {
 ///       const SegmentShape segment{.steps = 64, .streams = 192, .obs_dim = 61};
@@ -35,7 +36,7 @@ struct ReplayOptions {
 
 /// How transitions are computed from steps.
 struct Returns {
-  std::int64_t n_step = 1;  ///< number of steps of a transition, below the steps of a segment
+  std::int64_t n_step = 1;  ///< number of steps of a transition; less than SegmentShape::steps
   double gamma = 0.99;      ///< discount per step
 };
 
@@ -45,8 +46,9 @@ struct Transitions {
   std::span<std::int64_t> actions;  ///< [count]
   std::span<float> action_vectors;  ///< [count, action_dim]
   std::span<float> returns;         ///< [count] rewards up to the next observation, discounted
-  std::span<float> discounts;  ///< [count] factor of the next value: gamma^n; 0 after a final step
-  std::span<float> next_obs;   ///< [count, obs_dim]; meaningless where the discount is 0
+  std::span<float>
+      discounts;  ///< [count] factor of the value of next_obs: gamma^n; 0 if the episode ended
+  std::span<float> next_obs;  ///< [count, obs_dim]; meaningless where the discount is 0
 };
 
 /// Not thread-safe.

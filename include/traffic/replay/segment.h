@@ -1,6 +1,7 @@
-/// Consecutive steps of all streams of a rank: the unit in which a replay is kept and saved.
+/// Consecutive steps of all streams of a rank. A replay consists of segments, and a checkpoint
+/// stores each of them in a file.
 ///
-/// A checkpoint stores a segment in a file beside it, with this content (little-endian):
+/// The files lie beside the checkpoint and have this content (little-endian):
 ///
 ///   "TRAFRPLY"       8 bytes
 ///   u32 version = 1, u32 continues

@@ -13,14 +13,14 @@
 
 namespace traffic::tune {
 
-/// A choice of settings, and the result of training with it.
+/// A choice of settings, and the results of training with them.
 struct Trial {
   std::int64_t number = 0;
   std::vector<std::string> values;  ///< one for each of Table::choices
   std::int64_t budget = 0;  ///< budget of the last round that it has finished with all seeds
   std::map<std::int64_t, double> figure;  ///< result (Table::figure) by training seed, after that
                                           ///< round
-  std::string failure;                    ///< why it was given up; empty: it was not given up
+  std::string failure;                    ///< why the trial was given up; empty if it was not
 
   /// Mean of `figure` over the training seeds.
   [[nodiscard]] double mean() const;
@@ -35,15 +35,15 @@ struct StudyOptions {
                                       ///< job array of a cluster
 };
 
-/// Runs the trainings of a table that are not finished yet. It does not repeat finished ones, also
-/// if jobs of an array ran them, and it continues interrupted ones.
+/// Runs the trainings of a table that are not finished yet. Finished trainings are not repeated,
+/// even if jobs of an array ran them. Interrupted trainings are continued.
 /// @throws ConfigError if traffic_train refuses a trial's settings, or if the folder has trainings
-/// of other settings; ResourceError; Error with ExitCode::kStopped when a signal asked to stop, and
-/// Error if no trial can be trained
+/// of other settings; ResourceError if a file cannot be written or a training cannot be started;
+/// Error with ExitCode::kStopped if a signal asked to stop; Error if no trial can be trained
 std::vector<Trial> run_study(const Table& table, const StudyOptions& options);
 
-/// A table with a row for each trial, the best first. It has the settings, the result with its
-/// interval over training seeds, and the paired difference to the best trial.
+/// A table with a row for each trial, the best first. A row has the settings, the mean result over
+/// the training seeds with its confidence interval, and the paired difference to the best trial.
 std::string study_text(const Table& table, const std::vector<Trial>& trials);
 nlohmann::ordered_json study_json(const Table& table, const std::vector<Trial>& trials);
 
