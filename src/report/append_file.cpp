@@ -71,8 +71,8 @@ bool AppendFile::write_all(std::string_view data) noexcept {
   return true;
 }
 
-/// Renames the file if it is too large. Another process that appends to it may have done so
-/// already.
+/// Renames the file if it is too large, unless another process that appends to it has already done
+/// so. Then opens a new file.
 void AppendFile::put_aside_if_full(std::size_t more) noexcept {
   struct stat info {};
   if (max_bytes_ == 0 || !fd_.is_open() || ::fstat(fd_.get(), &info) != 0) return;
@@ -85,7 +85,7 @@ void AppendFile::put_aside_if_full(std::size_t more) noexcept {
   } catch (...) {  // no memory for a path
     return;
   }
-  last_attempt_s_ -= kRetryIntervalSeconds;  // this is no failure: it is opened at once
+  last_attempt_s_ -= kRetryIntervalSeconds;  // so that open() does not wait, as after a failure
   open();
 }
 

@@ -72,8 +72,8 @@ std::uint64_t Console::num_lost() const {
   return num_lost_;
 }
 
-/// Whether a write would not block. It blocks if nobody reads (a stopped pager, ^S). The first
-/// time, the function waits a second for a reader that is only slow.
+/// Whether a write would not block. It blocks if nobody reads the output (a stopped pager, ^S).
+/// Unless the last write would have blocked, too, waits a second for a reader that is only slow.
 bool Console::is_read() noexcept {
   pollfd out{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   const int patience_ms = stalled_ ? 0 : kPatience_ms;

@@ -34,7 +34,7 @@ class Console {
   mutable std::mutex mutex_;
   std::string progress_;
   std::uint64_t num_lost_ = 0;
-  bool stalled_ = false;  ///< the last write would have blocked
+  bool stalled_ = false;  ///< whether the last write would have blocked
 };
 
 }  // namespace traffic::report

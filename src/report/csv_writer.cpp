@@ -59,7 +59,8 @@ CsvWriter::~CsvWriter() = default;
 CsvWriter::CsvWriter(CsvWriter&&) noexcept = default;
 
 void CsvWriter::write(std::int64_t step, const std::vector<Field>& fields) {
-  TRAFFIC_CHECK(fields.size() == num_columns_, "{} fields for {} columns", fields.size(),
+  TRAFFIC_CHECK(fields.size() == num_columns_,
+                "a row has {} fields, expected {}, one for each column", fields.size(),
                 num_columns_);
   std::string line = fmt::format("{}", step);
   for (const Field& field : fields) {

@@ -46,7 +46,8 @@ std::string gain_card(const Json& evaluation, const Json& row) {
               meaning + (few_seeds ? "; more seeds narrow the interval" : ""));
 }
 
-/// The metrics by which people compare controllers; the rest is folded away.
+/// A table of the metrics by which people compare controllers. The other metrics are in a section
+/// that is folded at first.
 std::string controllers_table(const Json& evaluation) {
   using Column = std::pair<const char*, const char*>;
   constexpr std::array<Column, 9> kColumns{
@@ -84,8 +85,8 @@ std::string script_card(const Json& comparison) {
       "Beside " + comparison.value("script", ""),
       keeps_script(comparison) ? "warn" : (is_better ? "good" : ""),
       fmt::format("{:+.2f} ± {:.2f} points", over, width),
-      fmt::format("gain of the best policy over that of the script, {:+.2f} %, on seeds that "
-                  "nothing was chosen on",
+      fmt::format("gain of the best policy minus that of the script, {:+.2f} %, on seeds that were "
+                  "not used to choose anything",
                   number(comparison, "script_gain")));
 }
 
@@ -187,8 +188,7 @@ std::string evaluated_text(const Json& evaluation, const Json& row, const Json& 
     const std::string script = comparison.value("controller", "");
     return fmt::format(
         "The script {} does better than the controller that was learned from it: use {} in place "
-        "of "
-        "the checkpoint.",
+        "of the checkpoint.",
         code(script), code("--controller " + script));
   }
   const std::string controller = row.value("controller", "").substr(kCheckpoint.size());
@@ -208,8 +208,8 @@ std::string evaluated_text(const Json& evaluation, const Json& row, const Json& 
 
 std::string predicted_text(const Prediction& prediction, const std::string& file) {
   return fmt::format(
-      "The world model predicts positions {} frames ahead to {:.2f} m, {} constant velocity does "
-      "({:.2f} m){}.",
+      "The world model predicts positions {} frames ahead with an error of {:.2f} m, {} constant "
+      "velocity ({:.2f} m){}.",
       prediction.frames, prediction.error_m,
       prediction.is_better() ? "better than" : "no better than", prediction.constant_velocity_m,
       file.empty() ? ""

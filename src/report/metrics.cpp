@@ -51,7 +51,7 @@ void MetricsWriter::write(std::int64_t step, double wall_time_s, const NamedValu
   json["step"] = step;
   json["time"] = wall_time_s;
   for (const auto& [name, value] : values) json[name] = value;
-  // The run was killed after this line but before its next save, so it repeats an evaluation.
+  // The run was killed between its last line and its next save, so it repeats an evaluation.
   if (has_figures(std::exchange(last_kept_, {}), json)) return;
   file_->append(json.dump() + "\n");
 }

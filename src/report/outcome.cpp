@@ -84,9 +84,9 @@ Verdict safety_of(const Json& row, const Json* none) {
   }
   if (!worse.empty() && row.value("safe", false)) {
     return {"warn", "Look closer",
-            "an episode: " + worse + "; within the interval over these seeds"};
+            "per episode: " + worse + "; the increase lies within the interval over these seeds"};
   }
-  if (!worse.empty()) return {"bad", "Less safe", "an episode: " + worse};
+  if (!worse.empty()) return {"bad", "Less safe", "per episode: " + worse};
   constexpr double kNoticeable = 1.1;
   for (const Event& event : kHints) {
     if (none && number(row, event.first) > kNoticeable * number(*none, event.first)) {
@@ -94,9 +94,9 @@ Verdict safety_of(const Json& row, const Json* none) {
     }
     all += beside(event) + (event == kHints.back() ? "" : ", ");
   }
-  if (!worse.empty()) return {"warn", "Look closer", "an episode: " + worse};
+  if (!worse.empty()) return {"warn", "Look closer", "per episode: " + worse};
   const std::string begin = number(row, "collisions") > 0 ? "" : "no collision; ";
-  return {"good", none ? "No worse than without" : "No harm seen", begin + "an episode: " + all};
+  return {"good", none ? "No worse than without" : "No harm seen", begin + "per episode: " + all};
 }
 
 Json final_comparison(const std::vector<RunReader>& parts) {

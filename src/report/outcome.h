@@ -33,7 +33,7 @@ std::string seeds_text(const nlohmann::ordered_json& evaluation);
 
 /// An answer to one question about the trained controller.
 struct Verdict {
-  std::string_view tone;  ///< "good", "warn", "bad" or none
+  std::string_view tone;  ///< CSS class of the card: "good", "warn" or "bad"
   std::string answer;
   std::string meaning;
 };

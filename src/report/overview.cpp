@@ -96,8 +96,8 @@ void add_slow_steps(std::vector<std::string>& trouble, const std::string& part,
         series, [&](const SeriesPoint& point) { return point.value > kSlow * median; });
     if (slow == 0) continue;
     trouble.push_back(
-        fmt::format("{}{} above {:.3g} s, three times the median, {} times; the "
-                    "longest is {:.3g} s at step {}",
+        fmt::format("{}{} exceeded {:.3g} s, three times the median, {} times; the "
+                    "maximum is {:.3g} s at step {}",
                     part.empty() ? "" : part + ": ", name, kSlow * median, slow, slowest->value,
                     slowest->step));
   }
@@ -113,7 +113,7 @@ PartOverview part_of(const RunReader& run, const std::string& name, RunOverview&
       .gain = metrics.series("eval/gain"),
       .metrics = spans_of(metrics)};
   for (const Json& evaluation : evaluations_of(run)) {
-    if (!part.evaluated.is_null()) break;  // the first of several scenarios
+    if (!part.evaluated.is_null()) break;  // of several scenarios only the first is shown
     for (const Json& row : evaluation["controllers"]) {
       if (!row.value("controller", "").starts_with("checkpoint:")) {
         part.others.push_back(row);

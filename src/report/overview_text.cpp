@@ -1,3 +1,4 @@
+/// The comparison of runs as text and as JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,12 +44,12 @@ std::map<std::string, std::vector<const PartOverview*>> by_name(std::span<const 
 constexpr const char* kEvaluated[] = {"gain_%", "outflow_vph", "mean_speed_mps", "collisions",
                                       "hard_brakes"};
 
-/// A number of the results: from the evaluation, or from the training's own result without one.
+/// A number of the evaluation or, without an evaluation, of the training's own result.
 Cell result_of(const PartOverview& part, const std::string& name) {
   return number_of(part.evaluated.is_null() ? part.result : part.evaluated, name.c_str());
 }
 
-/// The columns that at least one run has.
+/// The names of the numbers that result_of() finds for a training.
 std::vector<std::string> names_of_results(const PartOverview& part) {
   if (!part.evaluated.is_null()) return {std::begin(kEvaluated), std::end(kEvaluated)};
   std::vector<std::string> names;
@@ -137,11 +138,11 @@ std::string overview_text(std::span<const RunOverview> runs) {
     text += "\nmeans over the runs, with 95 % intervals\n" + means.to_text();
   }
   if (const Table settings = settings_table(runs); settings.num_rows() > 0) {
-    text += "\nsettings in which they differ\n" + settings.to_text();
+    text += "\nsettings in which the runs differ\n" + settings.to_text();
   }
   for (const RunOverview& run : runs) {
     if (run.trouble.empty()) continue;
-    text += fmt::format("\ntrouble in {}\n", run.folder);
+    text += fmt::format("\nfaults, warnings and errors in {}\n", run.folder);
     for (const std::string& line : run.trouble) text += "  " + line + "\n";
   }
   return text;

@@ -10,7 +10,7 @@
 namespace traffic::report {
 namespace {
 
-/// Probability of -t .. t, in closed form for whole degrees of freedom.
+/// Probability that a value with Student's t-distribution lies within -t .. t.
 /// Source: Abramowitz and Stegun 1964, 26.7.3 and 26.7.4.
 double within(double t, std::int64_t degrees) {
   const double theta = std::atan(t / std::sqrt(static_cast<double>(degrees)));
@@ -29,8 +29,10 @@ double within(double t, std::int64_t degrees) {
 }  // namespace
 
 double student_t_two_sided(double probability, std::int64_t degrees_of_freedom) {
-  TRAFFIC_CHECK(probability > 0.0 && probability < 1.0, "probability {}", probability);
-  TRAFFIC_CHECK(degrees_of_freedom >= 1, "{} degrees of freedom", degrees_of_freedom);
+  TRAFFIC_CHECK(probability > 0.0 && probability < 1.0,
+                "the probability is {}, expected a number between 0 and 1", probability);
+  TRAFFIC_CHECK(degrees_of_freedom >= 1, "the degrees of freedom are {}, expected at least 1",
+                degrees_of_freedom);
   double low = 0.0;
   double high = 1.0;
   while (within(high, degrees_of_freedom) < probability) high *= 2.0;
@@ -43,7 +45,7 @@ double student_t_two_sided(double probability, std::int64_t degrees_of_freedom) 
 }
 
 MeanInterval mean_interval(std::span<const double> values) {
-  TRAFFIC_CHECK(!values.empty(), "a mean of no values");
+  TRAFFIC_CHECK(!values.empty(), "there are no values, so they have no mean");
   MeanInterval out{.count = static_cast<std::int64_t>(values.size())};
   const auto n = static_cast<double>(values.size());
   for (const double value : values) out.mean += value / n;
@@ -63,8 +65,9 @@ MeanInterval mean_interval(std::span<const double> values) {
 
 std::vector<double> paired_differences(std::span<const double> values,
                                        std::span<const double> baselines) {
-  TRAFFIC_CHECK(values.size() == baselines.size(), "{} values, {} baselines", values.size(),
-                baselines.size());
+  TRAFFIC_CHECK(values.size() == baselines.size(),
+                "there are {} values and {} baselines, expected the same number of both",
+                values.size(), baselines.size());
   std::vector<double> differences;
   for (std::size_t i = 0; i < values.size(); ++i) differences.push_back(values[i] - baselines[i]);
   return differences;

@@ -39,7 +39,7 @@ RunFolder folder_above(const fs::path& dir) {
   return RunFolder(fs::weakly_canonical(dir, error).parent_path());
 }
 
-/// A part has no lock of its own.
+/// Whether this is the folder of one training in a run of several. It has no lock of its own.
 bool is_part_of_a_run(const RunFolder& folder) {
   std::error_code error;
   const RunFolder above = folder_above(folder.root());

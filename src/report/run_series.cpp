@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using MetricsJson = nlohmann::ordered_json;  // keeps metrics in the order in which they were set
 
-/// Why a line cannot be read; empty if it can.
+/// Reads a line and returns why it cannot be read; empty if it can.
 using TakeLine = std::function<std::string(const std::string& line)>;
 
 /// Calls `take` for every complete line and records the lines that it cannot read.

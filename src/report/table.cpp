@@ -57,7 +57,8 @@ void finish_line(std::string& out, std::string line) {
 Table::Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
 
 void Table::add_row(std::vector<Cell> cells) {
-  TRAFFIC_CHECK(cells.size() == columns_.size(), "{} cells for {} columns", cells.size(),
+  TRAFFIC_CHECK(cells.size() == columns_.size(),
+                "a row has {} cells, expected {}, one for each column", cells.size(),
                 columns_.size());
   rows_.push_back(std::move(cells));
 }

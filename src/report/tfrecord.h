@@ -10,7 +10,8 @@ namespace traffic::report {
 /// CRC-32C (Castagnoli), RFC 3720.
 std::uint32_t crc32c(std::string_view data);
 
-/// Length, its masked CRC, data, its masked CRC; little-endian.
+/// Makes a record: the length of the data, the masked CRC of the length, the data, and the masked
+/// CRC of the data; little-endian.
 /// Source: https://www.tensorflow.org/tutorials/load_data/tfrecord
 std::string frame_tfrecord(std::string_view data);
 

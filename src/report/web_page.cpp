@@ -46,7 +46,7 @@ std::string_view page_file(std::string_view name) {
   for (const EmbeddedFile& file : embedded_pages()) {
     if (file.name == name) return file.text;
   }
-  throw Error(fmt::format("no file {} in this program", name));
+  throw Error(fmt::format("this program does not contain the page file {}", name));
 }
 
 }  // namespace traffic::report

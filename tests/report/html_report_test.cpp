@@ -161,7 +161,8 @@ TEST_F(HtmlReportTest, AWorldModelIsNamedWithItsFile) {
   }
   EXPECT_THAT(
       lead_of(report()),
-      AllOf(HasSubstr("5 frames ahead to 1.20 m, better than constant velocity does (2.00 m)"),
+      AllOf(HasSubstr(
+                "5 frames ahead with an error of 1.20 m, better than constant velocity (2.00 m)"),
             HasSubstr("<code>checkpoints/phase1.h5</code>")));
 }
 

@@ -25,8 +25,8 @@ using NamedValues = std::vector<std::pair<std::string, double>>;
 class MetricsWriter {
  public:
   /// @param resumed_step lines of later steps are removed. If the first write() has the same
-  /// metrics
-  ///   as the last remaining line, it writes nothing: the resumed run repeated an evaluation.
+  ///   metrics as the last remaining line, it writes nothing, because the resumed run has repeated
+  ///   an evaluation.
   /// @throws ResourceError if an existing file cannot be shortened
   explicit MetricsWriter(const std::filesystem::path& path,
                          std::optional<std::int64_t> resumed_step = std::nullopt);
