@@ -25,7 +25,7 @@ fs::path traffic_eval() {
   return fs::read_symlink("/proc/self/exe").parent_path() / "traffic_eval";
 }
 
-/// Logs a line of traffic_eval that tells its progress. @return whether it was one
+/// Logs a line of traffic_eval if it tells the progress, and returns whether it does.
 bool log_progress(std::string_view line) {
   constexpr std::string_view kName = "traffic_eval: ";
   if (!line.starts_with(kName) || line.find(" episodes, ") == std::string_view::npos) return false;

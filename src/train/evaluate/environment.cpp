@@ -70,8 +70,9 @@ config::Config evaluation_config(const EvaluationNames& names, const config::Com
     } else if (!first.empty()) {
       const auto other = other_settings(trained.config, *chosen, names, options);
       if (other.empty()) continue;
-      say(fmt::format("all are evaluated in the environment of {}; {} was trained with another {}",
-                      first, name, fmt::join(other, ", ")));
+      say(fmt::format(
+          "all controllers are evaluated in the environment of {}; {} was trained with another {}",
+          first, name, fmt::join(other, ", ")));
     }
   }
   return chosen ? *chosen : config::resolve(options);
@@ -89,7 +90,8 @@ config::Env env_in_scenario(const config::Env& env, const std::string& scenario,
       parts, [&](const auto& part) { return sim::known_scenario(part.scenario) == file; });
   if (is_length_said || env.max_time_s == 0 || is_known) return here;
   say(fmt::format(
-      "{} runs to its own end; in training an episode took {:.0f} s: --set env.max_time_s={:.0f}",
+      "{} runs to its own end, but in training an episode lasted {:.0f} s; for the same length add "
+      "--set env.max_time_s={:.0f}",
       scenario, env.max_time_s, env.max_time_s));
   here.max_time_s = 0;
   return here;

@@ -147,7 +147,7 @@ std::optional<EpisodeReport> EpisodeProcesses::take(const os::ProcessPool::Event
     take_end(process, *event.exit);
     return std::nullopt;
   }
-  if (process.reported) return std::nullopt;  // sent before it was ended early
+  if (process.reported) return std::nullopt;  // sent before the episode was ended early
   EpisodeReport report;
   std::memcpy(&report, event.message.data(), sizeof(report));
   using Kind = EpisodeReport::Kind;

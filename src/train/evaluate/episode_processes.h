@@ -43,8 +43,7 @@ class EpisodeProcesses {
   /// Starts no process yet.
   /// @param plan must outlive this object
   /// @param mark_s simulated time between two reports of kind kMark, the first of which comes at
-  /// the
-  ///   start of the episode; 0: no such reports
+  ///   the start of the episode; 0: no such reports
   EpisodeProcesses(const EvaluationPlan& plan, NextTask next_task, double mark_s = 0.0);
 
   /// Waits until an episode reaches a mark or ends.
@@ -84,7 +83,7 @@ class EpisodeProcesses {
   os::ProcessPool pool_;
   std::deque<os::ProcessPool::Event> events_;
   std::vector<Process> processes_;
-  std::set<std::size_t> retried_;  ///< tasks
+  std::set<std::size_t> retried_;  ///< tasks whose episodes have been started once more
   double last_interval_s_ = steady_seconds();
   std::int64_t oom_kills_before_ = num_oom_kills();
 };

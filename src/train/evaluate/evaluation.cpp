@@ -53,7 +53,8 @@ std::vector<EvaluatedEpisode> run_evaluation(
     episodes[report->task] = report->episode;
     ++done;
   }
-  TRAFFIC_CHECK(done == episodes.size(), "{} of {} episodes have a result", done, episodes.size());
+  TRAFFIC_CHECK(done == episodes.size(), "only {} of {} episodes have a result", done,
+                episodes.size());
   if (!plan.replay_dir.empty()) write_replay(plan);
   return episodes;
 }

@@ -15,7 +15,8 @@
 namespace traffic::train {
 namespace {
 
-/// A gain of at most this many percentage points, positive or negative, counts as no effect.
+/// If the interval of a gain contains 0, this half-width (in percentage points) or a smaller one
+/// shows that there is no effect.
 constexpr double kNoEffect = 1.0;
 constexpr std::size_t kNone = 0;  ///< index of no control in a trial
 

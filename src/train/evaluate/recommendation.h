@@ -13,7 +13,7 @@ namespace traffic::train {
 /// The result of a controller in a trial.
 enum class Standing : std::uint8_t {
   kHelps,      ///< it is safe, and the 95 % interval of its gain lies above 0
-  kNoEffect,   ///< its gain is within one percentage point of 0, or it commanded nothing
+  kNoEffect,   ///< the interval contains 0 and is at most +-1 %, or it commanded nothing
   kWorsens,    ///< the 95 % interval of its gain lies below 0
   kUnsafe,     ///< more collisions or emergencies than without control
   kJams,       ///< more jammed runs than without control

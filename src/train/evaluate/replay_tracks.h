@@ -9,17 +9,17 @@
 
 namespace traffic::train {
 
-/// The square that the places of a recording are shares of.
+/// A square around all places of a recording. Places are stored as shares of its side.
 struct TrackSquare {
   double left_m = 0.0;
   double bottom_m = 0.0;
   double side_m = 1.0;
 };
 
-/// A vehicle in consecutive frames.
+/// The beginning of a track, which is one vehicle in consecutive frames.
 struct TrackHead {
   std::uint32_t vehicle = 0;
-  std::size_t first = 0;  ///< frame
+  std::size_t first = 0;  ///< index of the first frame
   std::size_t frames = 0;
 };
 
@@ -40,7 +40,7 @@ void append_sample(std::vector<std::uint8_t>& bytes, const TrackSquare& square, 
 template <typename Frames>
 PackedTracks pack_tracks(const Frames& frames, const TrackSquare& square) {
   PackedTracks packed;
-  std::vector<std::vector<std::uint8_t>> bytes;  // of each track
+  std::vector<std::vector<std::uint8_t>> bytes;  // the samples of each track
   std::unordered_map<std::uint32_t, std::size_t> open;
   for (std::size_t f = 0; f < frames.size(); ++f) {
     for (const auto& sample : frames[f].samples) {

@@ -1,3 +1,4 @@
+/// The results of an evaluation as tables, CSV and JSON.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>

@@ -161,8 +161,8 @@ class TrialRun {
     return seeds;
   }
 
-  /// The latest mark that a number of seeds have reached; with fewer seeds, the latest that all
-  /// have.
+  /// The latest mark that `count` seeds have reached; if there are fewer seeds, the latest mark
+  /// that all of them have reached.
   [[nodiscard]] std::int64_t mark_of(std::size_t count) const {
     const std::size_t wanted = std::min(count, seeds_at(1).size());
     std::int64_t mark = horizon_;
@@ -170,7 +170,8 @@ class TrialRun {
     return mark;
   }
 
-  /// The latest mark of three seeds, or of two seeds where three do not reach the wanted mark.
+  /// The latest mark that three seeds have reached. If it is before the wanted mark, a later one
+  /// that two seeds have reached counts instead.
   [[nodiscard]] std::int64_t mark_to_compare() const {
     if (seeds_at(1).empty()) return horizon_;
     return std::max(mark_of(3), std::min(mark_of(2), wanted_mark()));

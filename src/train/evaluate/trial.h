@@ -20,7 +20,7 @@ struct Trial {
   EvaluationPlan plan{};
   std::vector<EvaluatedEpisode> episodes{};  ///< as from run_evaluation(), at the time horizon_s
   double horizon_s = 0;     ///< simulated time, from the start of an episode, that is compared
-  bool is_whole = false;    ///< whether this is the whole episode
+  bool is_whole = false;    ///< whether horizon_s is the whole episode
   double full_s = 0;        ///< part of horizon_s in which the network was full
   bool is_stopped = false;  ///< whether a signal ended the trial early
   double seconds = 0;       ///< real time that the trial took

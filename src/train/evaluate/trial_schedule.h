@@ -10,7 +10,7 @@
 
 namespace traffic::train {
 
-/// A seed consists of one episode for each controller.
+/// The progress of the episodes of a trial. To run a seed means one episode for each controller.
 class TrialSchedule {
  public:
   /// @param processes number of episodes that run at the same time

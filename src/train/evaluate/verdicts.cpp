@@ -34,8 +34,8 @@ std::optional<report::MeanInterval> level_of(const std::vector<double>& gains,
   return above;
 }
 
-/// Whether an interval says that two controllers are about as good: it is within a point, or within
-/// a quarter of the best controller's gain.
+/// Whether an interval is narrow enough to show that two controllers are about as good: +-1
+/// percentage point, or +- a quarter of the best controller's gain.
 bool is_narrow(double half_width, double best_gain) {
   return half_width <= std::max(1.0, 0.25 * std::abs(best_gain));
 }

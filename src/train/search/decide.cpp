@@ -92,6 +92,7 @@ Suitable join(Suitable a, const Suitable& b) {
   return a;
 }
 
+/// Sets the keys of a configuration that follow from a search.
 class Settings {
  public:
   Settings(const SearchResult& result, const std::vector<ScenarioFacts>& facts,
@@ -254,9 +255,9 @@ class Settings {
     return period_s;
   }
 
-  /// Cost per second under control at which commanding as much as a script does costs a twentieth
-  /// of the script's gain. With a higher cost, learning would begin by dropping the script's least
-  /// useful commands, which bring much less than the mean.
+  /// Cost per second under control with which all commands of a script together cost a twentieth of
+  /// the script's gain. With a higher cost, learning would begin by dropping the script's least
+  /// useful commands, which gain much less than the mean.
   [[nodiscard]] double affordable_cost() const {
     constexpr double kShare = 0.05;
     double cost = config_.episodes.intervention_cost;
@@ -293,12 +294,13 @@ class Settings {
     return static_cast<double>(config_.episodes.train_batch_size) / decisions_of_episode();
   }
 
-  /// Episodes of a batch, if the time does not matter: half as many where they are long.
+  /// Number of episodes in a batch if time does not matter: half as many if they are long.
   [[nodiscard]] std::int64_t wanted_episodes() const {
     constexpr std::int64_t kEpisodes = 16;
     return episode_length_s() > kLong_s ? kEpisodes / 2 : kEpisodes;
   }
-  /// Episodes of an iteration, so that eight iterations fit the time of the training.
+  /// Number of episodes in an iteration with which eight iterations fit into the time of the
+  /// training.
   [[nodiscard]] std::int64_t fitting_episodes() const {
     if (config_.search.training_minutes <= 0) return wanted_episodes();
     constexpr double kIterations = 8.0;
@@ -306,7 +308,7 @@ class Settings {
     const double of_an_episode_s = kLearning * share_of_scenario() * episode_s();
     return static_cast<std::int64_t>(seconds / (kIterations * of_an_episode_s));
   }
-  /// Episodes of a batch: as few as a quarter of those wanted where the time is short.
+  /// Number of episodes in a batch: the wanted number, or down to a quarter of it if time is short.
   [[nodiscard]] std::int64_t episodes() const {
     return std::clamp(fitting_episodes(), wanted_episodes() / 4, wanted_episodes());
   }
@@ -317,8 +319,8 @@ class Settings {
 
   /// Cuts the episodes of long scenarios, so that a batch has traffic of all times of the scenario.
   /// Pieces begin in uncontrolled traffic. A policy that begins as a script should learn in the
-  /// traffic that the script makes, so only very long scenarios are cut for it, and those that
-  /// leave time for a few iterations only.
+  /// traffic that the script makes. For such a policy, a scenario is cut only if it is very long,
+  /// or if it is long and leaves time for a few iterations only.
   void fit_batch() {
     constexpr double kVeryLong_s = 7200.0;
     constexpr double kPiece_s = 600.0;
@@ -338,9 +340,9 @@ class Settings {
     set("ppo.minibatch_size", config_.ppo.minibatch_size, std::max<std::int64_t>(1, batch / 4));
   }
 
-  /// Fits the training into search.training_minutes, by how long an episode takes: a tenth for the
-  /// uncontrolled runs, a fifth for evaluations, a tenth for the final comparison, the rest to
-  /// learn.
+  /// Divides search.training_minutes, given the duration of an episode: a tenth for the
+  /// uncontrolled runs, a fifth for evaluations, a tenth for the final comparison, and the rest for
+  /// learning.
   void fit_time() {
     const double all = 60.0 * config_.search.training_minutes / episode_s();  // episodes
     const auto fit = [](double episodes, double minimum, double maximum) {
@@ -355,7 +357,7 @@ class Settings {
     // many episodes would halve the interval.
     const std::int64_t of_final = fit(0.03 * all, 6, 160);
     set("training.final_episodes", config_.training.final_episodes, of_final);
-    // Learning from a replay takes more time.
+    // Without whole episodes the training learns from a replay, which takes more time.
     const double learning = whole_episodes() ? kLearning : 2.0;
     const double of_iteration = learning * share_of_scenario() * episodes_of_iteration();
     const double maximum = whole_episodes() ? 400.0 : 6400.0 / episodes_of_iteration();

@@ -10,8 +10,8 @@
 
 namespace traffic::train {
 
-/// Simulated time with a full network that a search compares if possible. Trying all kinds of
-/// scripts matters more than a longer time, because whole episodes decide in the end.
+/// A search compares this much simulated time with a full network if possible. Trying all kinds of
+/// scripts has precedence, because the evaluations of the training run whole episodes anyway.
 inline constexpr double kFullAWhile_s = 120.0;
 
 /// An uncontrolled run that the search watches: how fast it is, and when its network is full.
@@ -21,7 +21,7 @@ struct WatchedRun {
   Course course{};
   std::int64_t steady_mark = kNotSteady;  ///< first mark at which the traffic is_steady() (score.h)
 
-  /// Notes that the run has got here.
+  /// Notes how far the run has come.
   /// @param time_s simulated time since the start of the episode
   /// @param real_s real time since the run was ordered
   /// @param done whether the run has reached its own end
@@ -29,7 +29,7 @@ struct WatchedRun {
             const EpisodeMarks& marks, double step_length_s);
 };
 
-/// How many episodes should fit into the time of one scenario, without the runs that are watched.
+/// How many episodes should fit into the time of one scenario, besides the watched runs.
 struct EpisodesNeeded {
   std::int64_t wanted = 0;  ///< one script of each kind in the rounds, and a final comparison
   std::int64_t fewest = 0;  ///< two scripts, and a final comparison
@@ -42,8 +42,9 @@ struct EpisodesNeeded {
 double episode_seconds(const std::vector<WatchedRun>& runs, std::int64_t mark, int parallel);
 
 /// Chooses the mark at which all episodes of a scenario end: the last one if the wanted episodes
-/// fit. Otherwise it is the last mark at which the wanted episodes fit; if the network has been
-/// full for less than kFullAWhile_s then, a later one, at which at least the fewest episodes fit.
+/// fit. Otherwise it is the last mark at which the wanted episodes fit. If the network has been
+/// full for less than kFullAWhile_s at that mark, it is a later one, with which at least the fewest
+/// episodes fit.
 /// @param runs uncontrolled runs of the scenario
 /// @param left_s real time that is left for the scenario
 std::int64_t choose_horizon(const std::vector<WatchedRun>& runs, const EpisodeMarks& marks,

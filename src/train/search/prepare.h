@@ -5,8 +5,9 @@
 
 namespace traffic::train {
 
-/// Collective. If search.minutes > 0, searches, or reads the result of the same search from
-/// search.json in the run folder, and sets the keys that follow from it.
+/// Collective. If search.minutes or search.episodes asks for a search, searches, or reads the
+/// result of the same search from search.json in the run folder. Then sets the keys that follow
+/// from it.
 /// @return kStopped if a stop was requested during the search
 TrainingEnd search_and_decide(const Preparation& preparation);
 

@@ -21,7 +21,7 @@ struct TriedScript {
   double delay_gain = 0;     ///< mean gain in delay, %
   double safety_excess = 0;  ///< emergency stops, emergency brakings and collisions per run by
                              ///< which it exceeds evaluation.safety_limit; at most 0 if it is safe
-  double hard_brakes = 0;    ///< hard brakes per run more than without control, mean
+  double hard_brakes = 0;    ///< mean number of hard brakes per run beyond those without control
   double controlled_s = 0;   ///< vehicle-seconds under control per run
 
   [[nodiscard]] bool is_safe() const { return safety_excess <= 0.0; }
@@ -36,10 +36,11 @@ struct ScenarioSearch {
   std::string scenario;
   double ocr_all = 0;  ///< mean without control
   double delay_s = 0;  ///< mean without control
-  /// Share of uncontrolled runs with saturated traffic (score.h); whole runs if they fit.
+  /// Share of uncontrolled runs with saturated traffic (score.h). The runs are whole episodes if
+  /// there is time for them.
   double saturated = 0;
-  /// Simulated time, from the start of an episode, that is compared, if whole episodes would take
-  /// too long; 0: episodes are whole.
+  /// Simulated time from the start of an episode that the search compares, if whole episodes would
+  /// take too long; 0: it compares whole episodes.
   double horizon_s = 0;
   double episode_s = 0;                  ///< with a horizon: simulated time of a whole episode
   std::vector<TriedScript> tried{};      ///< best first; scripts dropped in early rounds last
@@ -51,8 +52,8 @@ struct ScenarioSearch {
   [[nodiscard]] double whole_controlled_s(const TriedScript& script) const;
   /// The chosen script among the finalists; null if no script helps.
   [[nodiscard]] const TriedScript* found() const;
-  /// The script that gains most among those that are unsafe, if it gains more than the chosen one
-  /// by more than its interval; else null.
+  /// The script that gains most among those that are unsafe, if even the lower end of its interval
+  /// is above the gain of the chosen script; else null.
   [[nodiscard]] const TriedScript* unsafe_but_better() const;
 };
 

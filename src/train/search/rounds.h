@@ -31,8 +31,8 @@ inline constexpr std::int64_t kFinalists = 2;
 /// @param episodes approximate number of episodes of all rounds
 std::vector<Round> plan_rounds(std::int64_t scripts, std::int64_t at_least, std::int64_t episodes);
 
-/// As plan_rounds(), but never with more than `episodes` in all. Returns no rounds if these are too
-/// few to compare one script with no control.
+/// Like plan_rounds(), but never with more than `episodes` in all. Returns no rounds if these are
+/// too few to compare one script with no control.
 std::vector<Round> plan_rounds_within(std::int64_t scripts, std::int64_t episodes);
 
 /// Number of episodes of all rounds.

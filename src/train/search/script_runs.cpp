@@ -23,7 +23,7 @@ double mean_of(const std::vector<EpisodeOutcome>& outcomes,
 
 }  // namespace
 
-/// The requests for a number of episodes, which the ranks take in turn.
+/// Requests for episodes. The ranks take them in turn.
 class ScriptRuns::Requests {
  public:
   explicit Requests(comm::Communicator& communicator) : communicator_(communicator) {}
@@ -50,13 +50,13 @@ class ScriptRuns::Requests {
     const auto outcomes = share_outcomes(outcomes_of_rank, total(), communicator_);
     for (std::size_t i = 0; i < owners_.size(); ++i) owners_[i]->outcomes.push_back(outcomes[i]);
   }
-  /// As hand_out(), with the latest scores of episodes that have not ended.
+  /// Like hand_out(), but with the scores that the episodes have reached so far.
   void hand_out_scores() { hand_out(latest_); }
 
  private:
   comm::Communicator& communicator_;
   std::vector<EpisodeRequest> mine_;    ///< requests of this rank
-  std::vector<EpisodeOutcome> latest_;  ///< latest outcomes of these
+  std::vector<EpisodeOutcome> latest_;  ///< the latest outcome of each of them
   std::vector<ScriptRun*> owners_;      ///< the script of each request of all ranks
 };
 
@@ -107,7 +107,8 @@ int ScriptRuns::num_parallel() const {
   return std::clamp(static_cast<int>(cpus), 1, num_envs());
 }
 
-/// The first requests of a rank begin at once. Each further one begins when another one ends.
+/// Measures how long each request of a rank has run. The first requests begin at once, and each
+/// further request begins when another one ends.
 class ScriptRuns::LookClock {
  public:
   explicit LookClock(std::size_t envs) : envs_(envs) {}
@@ -127,7 +128,8 @@ class ScriptRuns::LookClock {
 ScriptRuns::End ScriptRuns::look(const std::vector<Look*>& looks,
                                  const std::function<bool()>& gives_up) {
   Requests requests(communicator_);
-  std::vector<std::pair<Look*, std::size_t>> runs;  // of each request of all ranks
+  std::vector<std::pair<Look*, std::size_t>>
+      runs;  // for each request of all ranks: its look and its seed
   std::int64_t most = 0;
   for (Look* one : looks) {
     most = std::max(most, one->seeds.count);

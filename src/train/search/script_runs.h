@@ -38,9 +38,10 @@ struct SeedRange {
 struct Look {
   SeedRange seeds{};
   EpisodeMarks marks{};
-  double step_length_s = 1.0;  ///< of the scenario's simulation
+  double step_length_s = 1.0;  ///< step length of the scenario's simulation
   ScriptRun* none = nullptr;   ///< gets the outcomes
-  /// In the order of the seeds. While the runs are going on, each rank knows only its own.
+  /// The watched runs in the order of the seeds. Until the runs have ended, each rank knows only
+  /// its own runs.
   std::vector<WatchedRun> watched{};
 };
 
@@ -59,7 +60,7 @@ class ScriptRuns {
   enum class End : std::uint8_t { kDone, kTimeIsOver, kStopRequested };
   /// Runs the seeds of all looks without control and watches them. If `gives_up` returns true
   /// on a rank before all runs end, each run yields the score that it has at that time.
-  /// @param gives_up called between answers, on each rank on its own
+  /// @param gives_up called between two answers of simulations, on each rank separately
   End look(const std::vector<Look*>& looks, const std::function<bool()>& gives_up);
   /// Runs the scripts on these seeds, and no control on those where it has not run yet. If the
   /// clock limits the search, it leaves out seeds that would end after the share `until_share` of

@@ -128,9 +128,9 @@ void Searcher::note_saturation(std::vector<Place>& places) {
   }
 }
 
-/// Whether too few whole episodes fit, and the runs of this rank have come as far as episodes may
-/// go, so that the pace until there is measured. Runs that will end soon go on, because whole runs
-/// show better whether the traffic is saturated.
+/// Whether too few whole episodes fit, and the runs of this rank have reached the horizon, so that
+/// their pace up to there is known. Runs that will end soon go on, because whole runs show better
+/// whether the traffic is saturated.
 bool Searcher::shows_horizon(const std::vector<Place>& places) const {
   constexpr double kLatest = 0.35;  // share of the time
   const double left_s = budget_.left_s() / static_cast<double>(places.size());
@@ -223,7 +223,8 @@ void Searcher::warn_of_short_horizon(const Place& place) const {
   if (full_s >= kFullAWhile_s) return;
   spdlog::warn(
       "search: {}: the network is full for only {:.0f} s of {}, so that the search may miss a "
-      "script that helps against long jams; with more than search.minutes = {:g} it compares more",
+      "script that helps against long jams; with a larger search.minutes than {:g} it compares "
+      "longer parts of the episodes",
       place.search.scenario, full_s, part_of_episode(place.search), config_.search.minutes);
 }
 
@@ -234,7 +235,7 @@ void Searcher::choose_objective(const std::vector<Place>& places) {
         places, [](const Place& place) { return place.search.saturated >= 0.5; });
     result_.objective = saturated ? "ocr" : "delay";
     spdlog::info("search: {}: env.objective = \"{}\"",
-                 saturated ? "traffic does not get through" : "traffic gets through, delay is left",
+                 saturated ? "the traffic is saturated" : "the traffic is not saturated",
                  result_.objective);
   }
   objective_ = scene::objective_of(result_.objective);
@@ -283,9 +284,11 @@ Searcher::End Searcher::search(Place& place) {
     return End::kDone;
   }
   const std::int64_t episodes = count_episodes(rounds);
-  spdlog::info("search: {}: {} of {} scripts in {} episodes, about {}, and a final comparison",
-               place.search.scenario, rounds.front().scripts, place.scripts.texts.size(), episodes,
-               human_duration(budget_.episode_s() * static_cast<double>(episodes)));
+  spdlog::info(
+      "search: {}: tries {} of {} scripts in {} episodes, which take about {}; a final comparison "
+      "follows",
+      place.search.scenario, rounds.front().scripts, place.scripts.texts.size(), episodes,
+      human_duration(budget_.episode_s() * static_cast<double>(episodes)));
   warn_of_few_scripts(rounds, place);
   std::vector<std::string> finalists;
   End end = run_rounds(rounds, place, finalists);
@@ -438,8 +441,8 @@ Searcher::End Searcher::make_safe(Place& place) {
         std::clamp<std::int64_t>(fitting, 0, static_cast<std::int64_t>(texts.size()))));
   }
   spdlog::info(
-      "search: {}: {} gains {:+.2f} +- {:.2f} %, but {:.2f} more emergency stops, emergency "
-      "brakings and collisions a run than evaluation.safety_limit allows; {}",
+      "search: {}: {} gains {:+.2f} +- {:.2f} %, but causes {:.2f} more emergency stops, emergency "
+      "brakings and collisions per run than evaluation.safety_limit allows; {}",
       place.search.scenario, name, unsafe->gain, unsafe->half_width, unsafe->safety_excess,
       texts.empty() ? "no time is left to look for a safe version (search.minutes)"
                     : fmt::format("looking for a safe version among {} milder ones", texts.size()));
