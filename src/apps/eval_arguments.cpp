@@ -19,15 +19,15 @@ config::Program eval_program(EvalArguments& arguments) {
                 ->allow_extra_args(false);
             app.add_option(
                    "--controller", arguments.controllers,
-                   "none, random, meter, vsl, yield, let_in, brisk, glide, or for traffic lights "
-                   "greedy, max_pressure, actuated, retime, with parameters as in "
-                   "'yield(lead_s=12)', or "
-                   "checkpoint:PATH, which decides as its file says unless "
-                   ",greedy or ,sampled follows; one of lights and one of vehicles together as "
-                   "in 'greedy+yield'; repeatable")
+                   "none, random, meter, vsl, yield, let_in, sort, brisk, glide, or for traffic "
+                   "lights greedy, max_pressure, actuated, retime, with parameters as in "
+                   "'yield(lead_s=12)', or checkpoint:PATH, which decides as its file says unless "
+                   ",greedy or ,sampled follows; one of lights and one of vehicles together as in "
+                   "'greedy+yield'; repeatable")
                 ->type_name("NAME")
                 ->allow_extra_args(false);
-            app.add_option("--seeds", arguments.seeds, "Seeds: 100..119, both ends, or 1,5,9")
+            app.add_option("--seeds", arguments.seeds,
+                           "Seeds, such as 100..119 (with both ends) or 1,5,9")
                 ->type_name("A..B");
             app.add_option("--jobs", arguments.jobs, "Processes; 0: one for each CPU")
                 ->check(CLI::Range(0, 1024));
@@ -56,8 +56,8 @@ config::Program eval_program(EvalArguments& arguments) {
                 ->type_name("TEAM")
                 ->allow_extra_args(false);
             app.add_option("--games", arguments.games,
-                           "With --against: games of a pairing, half from either side; their "
-                           "starts are numbered from the first of --seeds")
+                           "With --against: games for each pair of teams, half of them from "
+                           "either side; the seeds of their starts begin with the first of --seeds")
                 ->check(CLI::Range(4, 10'000'000))
                 ->capture_default_str();
             app.add_option("--driver", arguments.drivers,

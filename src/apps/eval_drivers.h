@@ -8,7 +8,7 @@
 
 namespace traffic::apps {
 
-/// Every driver in every scenario on every seed.
+/// Runs every driver in every scenario on every seed.
 /// @return the exit code
 int compare_drivers(const EvalArguments& arguments, const config::CommonOptions& options,
                     const std::function<void(const train::EvaluationProgress&)>& progress);

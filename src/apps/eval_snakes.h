@@ -5,7 +5,7 @@
 
 namespace traffic::apps {
 
-/// Every controller against every other team.
+/// Plays every --controller against every team of --against.
 /// @return the exit code
 int play_snakes(const EvalArguments& arguments);
 

@@ -60,9 +60,9 @@ int main(int argc, char** argv) {
       .name = "traffic_doctor",
       .description =
           "Checks what a training needs of this machine: ranks, devices, communication, "
-          "simulations, folder. Start it like traffic_train, with the same "
-          "configuration. With --scenario it examines only that scenario, and with --controller it "
-          "also tries controllers there and recommends what to use.",
+          "simulations, folder. Start it like traffic_train, with the same configuration. With "
+          "--scenario it examines only that scenario, and with --controller it also tries "
+          "controllers there and recommends what to use.",
       .add_options = [&](CLI::App& app) {
         app.add_flag("--json", prints_json, "Print the findings as JSON");
         auto* of_scenario =

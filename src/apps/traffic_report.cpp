@@ -1,4 +1,4 @@
-/// Compares runs, also while they go on.
+/// Compares runs, finished ones and those in progress.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -62,6 +62,6 @@ int main(int argc, char** argv) {
   app.add_flag("--metrics", arguments.prints_metrics,
                "Print count, min, mean, max and last of every metric");
   app.add_flag("--html", arguments.writes_html,
-               "Write each run's report.html anew, also while it goes on");
+               "Write report.html of each run again, even if the run is still in progress");
   return run_app(app, argc, argv, [&] { return report_on(arguments); });
 }

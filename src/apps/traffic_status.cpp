@@ -20,7 +20,7 @@ struct Arguments {
   bool each_process = false;
 };
 
-/// Folder below which runs have theirs unless run.dir names another place.
+/// Folder that contains the folders of runs, unless run.dir names another place.
 constexpr const char* kRuns = "runs";
 constexpr std::size_t kNumNewest = 3;
 

@@ -50,9 +50,8 @@ int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{
       "Searches for settings of a training: it trains the trials of a table "
-      "(docs/guide/tuning.md), and "
-      "the "
-      "better ones for longer. The same command continues a search that was stopped.",
+      "(docs/guide/tuning.md) for a short time, and the better ones for longer. The same command "
+      "continues a search that was stopped.",
       "traffic_tune"};
   app.add_option("table", arguments.table, "Table of the search, in TOML")
       ->required()

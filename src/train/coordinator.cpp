@@ -38,14 +38,16 @@ namespace fs = std::filesystem;
 /// How long a rank that failed waits for the others to fail as well.
 constexpr double kMeet_s = 15.0;
 
-/// Another attempt may end otherwise: the cause is neither what was asked for nor what is read.
+/// Whether another attempt may succeed: the cause lies neither in the configuration nor in the
+/// files that the training reads.
 bool is_worth_retrying(ExitCode code) {
   return code == ExitCode::kInternal || code == ExitCode::kNumeric || code == ExitCode::kWorkers ||
          code == ExitCode::kResources;
 }
 
-/// What --dry-run tries in place of the measurements that a training with simulations begins with:
-/// one simulation a rank, one uncontrolled episode of two decisions, which is not kept.
+/// The configuration of a training in a dry run. In place of the measurements with which a training
+/// with simulations begins, it runs one uncontrolled episode of two decisions, with one simulation
+/// per rank, and does not keep the result.
 config::Config shortened(config::Config config, int world_size) {
   config.rollout.max_concurrent_envs = world_size;
   config.episodes.baseline_episodes = 1;
@@ -105,7 +107,7 @@ TrainingEnd Coordinator::run() {
   }
 }
 
-/// All phases, before the first of them takes hours.
+/// Prepares all phases before the first of them takes hours.
 TrainingEnd Coordinator::prepare_tasks(bool dry_run) {
   for (TrainingTask& task : tasks_) {
     if (prepare_task(job_, task, dry_run) == TrainingEnd::kStopped) return TrainingEnd::kStopped;
@@ -113,13 +115,14 @@ TrainingEnd Coordinator::prepare_tasks(bool dry_run) {
   return TrainingEnd::kDone;
 }
 
-/// What cannot be written on a full disk must not take the place of what happened.
+/// Writes the summary of a failed run. An error here, such as a full disk, is only logged, so that
+/// it does not hide the original failure.
 void Coordinator::sum_up_failure(const Error& error) {
   if (!job_.is_reporter()) return;
   try {
     write_plan_summary(job_, tasks_, "failed", error.what(), error.code());
   } catch (const Error& second) {
-    spdlog::error("no summary of the failure: {}", second.what());
+    spdlog::error("the summary of the failure could not be written: {}", second.what());
   }
 }
 
@@ -145,22 +148,24 @@ TrainingEnd Coordinator::run_tasks() {
   return TrainingEnd::kDone;
 }
 
-/// Of all phases so far. No reason to fail: the figures are in other files, too.
+/// Writes the report of all phases so far. An error is only logged, because other files contain the
+/// same numbers.
 void Coordinator::write_report(bool has_ended) {
   if (!job_.is_reporter()) return;
   try {
     report::write_html_report(job_.folder(), has_ended);
   } catch (const Error& error) {
-    spdlog::warn("no report.html: {}", error.what());
+    spdlog::warn("report.html could not be written: {}", error.what());
   }
 }
 
-/// No reason to fail: the checkpoint has the weights, too.
+/// Exports the weights of a phase. An error is only logged, because the checkpoint contains the
+/// weights, too.
 void Coordinator::export_result(const TrainingTask& task) {
   try {
     export_weights(task);
   } catch (const Error& error) {
-    spdlog::warn("{}: its weights are not exported: {}", task.facts->title(), error.what());
+    spdlog::warn("{}: the weights could not be exported: {}", task.facts->title(), error.what());
   }
 }
 
@@ -200,21 +205,21 @@ void Coordinator::retry_or_throw(TrainingTask& task, const Error& error) {
   try {
     job_.session().rendezvous("the retry of a phase", kMeet_s);
   } catch (const CommError&) {
-    throw error;  // the others are elsewhere: this failure is of this rank alone
+    throw error;  // the other ranks did not come, so only this rank has failed
   }
   ++task.retries;
   task.config.run.resume = "auto";
   if (error.code() == ExitCode::kNumeric) {
-    // Another attempt at the same rates would compute the same numbers that are not finite.
+    // With the same learning rates the next attempt would fail in the same way.
     config::halve_learning_rates(task.config);
-    spdlog::warn("numbers that are not finite: the next attempt learns at half the rate");
+    spdlog::warn("a number was not finite: the next attempt uses half the learning rates");
   }
-  spdlog::warn("{} failed: {}; attempt {} of {} goes on from its newest good checkpoint",
+  spdlog::warn("{} failed: {}; attempt {} of {} continues from the newest good checkpoint",
                task.facts->title(), error.what(), task.retries + 1,
                task.config.run.max_retries + 1);
 }
 
-/// Finished with everything that belongs to it. The same on all ranks.
+/// Whether a phase has finished, including its evaluation. The same on all ranks.
 bool Coordinator::is_finished(const TrainingTask& task) {
   bool finished = false;
   if (job_.is_reporter()) {
@@ -224,15 +229,15 @@ bool Coordinator::is_finished(const TrainingTask& task) {
   return job_.communicator().all_reduce_scalar(finished ? 1.0 : 0.0) > 0.0;
 }
 
-/// The result of the phase before becomes what this one starts from.
+/// Lets a phase start from the result of the previous one.
 void Coordinator::take_over(TrainingTask& task, const fs::path& result) {
   together(job_.communicator(), [&] {
     if (!job_.is_reporter()) return;
     const config::TrainingFacts& found = training_of(checkpoint::load(result));
     const auto& from = task.facts->starts_from;
     if (std::ranges::find(from, found.name) == from.end()) {
-      throw CheckpointError("{} is of {}, {} starts from one of {}", result.string(), found.title(),
-                            task.facts->title(), fmt::join(from, ", "));
+      throw CheckpointError("{} belongs to {}, but {} starts from one of {}", result.string(),
+                            found.title(), task.facts->title(), fmt::join(from, ", "));
     }
   });
   task.config.run.init_from = result.string();
@@ -280,11 +285,11 @@ void Coordinator::dry_run() {
     if (run.is_new()) check_new(run.config());
     const auto training = make_training(run);
     dry_run_training(run, *training, is_first);
-    if (job_.is_reporter() && tasks_.size() > 1) {  // the folder keeps what was asked for
+    if (job_.is_reporter() && tasks_.size() > 1) {  // Run has written the shortened one
       write_file_atomically(report::RunFolder(task.dir).config(), config::to_toml(task.config));
     }
     spdlog::info(
-        "dry run: {} could start: configuration, what it reads, model, communication and disk "
+        "dry run: {} could start: its configuration, input files, model, communication and disk "
         "are fine",
         task.facts->title());
   }

@@ -24,7 +24,8 @@ void add_phase(const TrainingTask& task, const ordered_json& phase, report::Summ
   all.seconds += seconds;
   const ordered_json shares = phase.value("time_share", ordered_json::object());
   for (const auto& [name, share] : shares.items()) {
-    all.time_share[name] += seconds * share.get<double>();  // divided by the sum in the end
+    all.time_share[name] +=
+        seconds * share.get<double>();  // write_plan_summary() divides by the total
   }
   all.steps = phase.value("steps", std::int64_t{0});
   all.parameters_xxh3 = phase.value("parameters_xxh3", "");
@@ -50,7 +51,7 @@ ordered_json read_summary(const TrainingTask& task) {
   try {
     return report::read_json_file(summary_path(task)).value_or(ordered_json::object());
   } catch (const DataError& error) {
-    spdlog::warn("{}; going on as without it", error.what());
+    spdlog::warn("{}; the file is ignored", error.what());
     return ordered_json::object();
   }
 }
@@ -84,10 +85,11 @@ void add_search(const TrainingTask& task, const report::RunFolder& run) {
       }
     }
   } catch (const DataError& error) {
-    spdlog::warn("no search in the summary: {}", error.what());
+    spdlog::warn("the search is missing in the summary: {}", error.what());
     return;
   } catch (const ordered_json::exception& error) {
-    spdlog::warn("no search in the summary: {}: {}", run.search().string(), error.what());
+    spdlog::warn("the search is missing in the summary: {}: {}", run.search().string(),
+                 error.what());
     return;
   }
   ordered_json summary = read_summary(task);

@@ -1,4 +1,5 @@
-/// The summaries of phases, read again, and the one of them all. For one rank.
+/// Reads and completes the summaries of phases, and writes the summary of a whole run. Call these
+/// functions on one rank.
 #pragma once
 
 #include <cstdint>
@@ -14,41 +15,43 @@
 
 namespace traffic::train {
 
-/// A training of a plan and how it fares.
+/// A training of a plan, and its state.
 struct TrainingTask {
   const config::TrainingFacts* facts = nullptr;
   config::Config config{};
   std::filesystem::path dir{};
-  std::filesystem::path config_path{};  ///< of a file with that configuration
+  std::filesystem::path config_path{};  ///< file that contains `config`
   std::int64_t retries = 0;
 
-  /// What the next one starts from.
+  /// The checkpoint with the result, from which the next training starts.
   [[nodiscard]] std::filesystem::path result() const {
     return dir / "checkpoints" / (std::string(facts->folder) + ".h5");
   }
-  /// Whether it is compared with other controllers at its end. traffic_eval does not know agents
-  /// that the program has added.
+  /// Whether the result is compared with other controllers after the training. traffic_eval does
+  /// not know agents that the program has added.
   [[nodiscard]] bool is_evaluated() const {
     return facts->simulates && !config.evaluation.seeds.empty() &&
            !config::names_added_agent(config.env);
   }
 };
 
-/// The phase's summary; an empty object without one or if it is damaged, which is logged.
+/// Reads the phase's summary. Returns an empty object if there is none, or if it is damaged; damage
+/// is logged.
 nlohmann::ordered_json read_summary(const TrainingTask& task);
 
-/// status of the phase's summary; empty without one.
+/// The status in the phase's summary; empty if there is none.
 std::string status_of(const TrainingTask& task);
 
-/// Adds to the phase's summary how often it was tried again.
+/// Adds the number of retries to the phase's summary.
 void add_retries(const TrainingTask& task);
-/// Adds what searches of the run have found, if there were any, to the phase's summary.
+/// Adds the results of the run's searches, if there were any, to the phase's summary.
 void add_search(const TrainingTask& task, const report::RunFolder& run);
 /// Adds the comparison with other controllers to the phase's summary.
 void add_evaluation(const TrainingTask& task, const nlohmann::ordered_json& controllers);
 
-/// summary.json of the whole run: with several phases their results and sums; with one phase only
-/// what its own summary cannot say, that it failed.
+/// Writes summary.json of the whole run. For several phases it contains their results and sums. A
+/// single phase writes its own summary; the one written here says that the run failed, or that it
+/// was stopped before the training began.
 void write_plan_summary(Job& job, const std::vector<TrainingTask>& tasks, const std::string& status,
                         const std::string& message, ExitCode code);
 

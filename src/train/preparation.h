@@ -1,4 +1,4 @@
-/// What a training finds out before it begins, beside what was asked for.
+/// Determines the values that a configuration leaves open, before the training begins.
 #pragma once
 
 #include "coordinator_summary.h"
@@ -6,10 +6,11 @@
 
 namespace traffic::train {
 
-/// Prepares the training and writes what it takes to a file: config.toml where that is what was
-/// asked for, else resolved.toml. Collective.
+/// Determines the open values of task.config, and sets task.config_path to the file that contains
+/// the result: config.toml if nothing has changed, otherwise resolved.toml, which this function
+/// writes. Collective.
 /// @param dry_run nothing may take long, and nothing is written
-/// @return kStopped if it was given up because a stop is requested
+/// @return kStopped if a stop was requested meanwhile
 TrainingEnd prepare_task(Job& job, TrainingTask& task, bool dry_run);
 
 }  // namespace traffic::train

@@ -83,23 +83,22 @@ checkpoint::TextMap facts_of(const TrainingTask& task, const checkpoint::Snapsho
 std::vector<std::string> limits_of(const TrainingTask& task, const ordered_json& result) {
   if (!task.facts->of_traffic) return {};
   std::vector<std::string> limits = {
-      "It has seen simulated traffic only (SUMO); what it does on real roads is not known."};
+      "It was trained on recorded traffic or in SUMO; what it does on real roads is not known."};
   if (!task.facts->simulates) return limits;
   limits.push_back(
-      fmt::format("It was trained in {}; how well it does elsewhere, or with other "
-                  "demand, was not part of this run.",
+      fmt::format("It was trained in {}; how well it does elsewhere, or with other demand, was not "
+                  "measured in this run.",
                   scenarios_of(task.config.env)));
   if (task.config.env.vehicles_act()) {
     limits.emplace_back(
         "traffic_train checks every command before a vehicle gets it (the shield); these checks "
-        "are "
-        "not part of the weights.");
+        "are not part of the weights.");
   }
   const std::string kept = result.value("kept", "");
   if (kept.starts_with("script ")) {
     limits.push_back(fmt::format(
-        "On the seeds that decided, the {} that it began from gains more than these weights: use "
-        "traffic_eval --controller {}.",
+        "On the seeds of the final comparison, the {} from which the training began gains more "
+        "than these weights: use traffic_eval --controller {}.",
         kept, result.value("controller", "")));
   }
   return limits;
@@ -115,7 +114,7 @@ std::string input_table(const char* title, std::span<const scene::FeatureSpec> f
   return text + "\n";
 }
 
-/// What the weights see: the model of traffic, the vehicles' policy and the lights' policy.
+/// Lists the inputs of the weights: features of vehicles and roads, and those of traffic lights.
 std::string inputs_section(const TrainingTask& task) {
   if (!task.facts->of_traffic) return "";
   const config::Env& env = task.config.env;
@@ -134,13 +133,16 @@ std::string inputs_section(const TrainingTask& task) {
   return text;
 }
 
-/// A row a controller: gain over no control on the same seeds, and what it did to safety.
+/// A table with a row for each controller: its gain over no control on the same seeds, and metrics
+/// of safety.
 std::string evaluation_section(const TrainingTask& task, const ordered_json& rows) {
   if (!rows.is_array() || rows.empty()) return "";
   constexpr const char* kColumns[] = {"gain_%",  "+-95%",           "worst_%",    "ocr_all",
                                       "delay_s", "emergency_stops", "collisions", "hard_brakes"};
   std::string text = fmt::format(
-      "## Beside other controllers\n\nMeans over the seeds {}, on which it was not trained.\n\n"
+      "## Comparison with other controllers\n\nMeans over the seeds {}, on which these weights "
+      "were "
+      "not trained.\n\n"
       "| controller |",
       task.config.evaluation.seeds);
   std::string line = "\n| --- |";
@@ -194,7 +196,7 @@ void export_weights(const TrainingTask& task) {
   create_folder(weights_dir(task));
   remove_stale_temporaries(weights_dir(task));
   checkpoint::write_model_card(weights_dir(task) / "README.md", card);
-  // Last: who finds it finds the card, too.
+  // The weights are written last, so that they never lie there without their card.
   checkpoint::export_safetensors(weights_dir(task) / kWeightsFile, tensors,
                                  {{"format", "pt"},
                                   {"made_by", fmt::format("traffic_train {}", version())},

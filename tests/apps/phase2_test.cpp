@@ -303,8 +303,8 @@ TEST_F(Phase2Test, IsEvaluatedInTheEnvironmentOfTheFirstCheckpointWithSetOnTop) 
     EXPECT_THAT(outcome.output, HasSubstr(line));
   }
   EXPECT_THAT(outcome.output,
-              HasSubstr("all are evaluated in the environment of " + name_of("a") + "; " +
-                        name_of("b") + " was trained with another env.zone_m\n"));
+              HasSubstr("all controllers are evaluated in the environment of " + name_of("a") +
+                        "; " + name_of("b") + " was trained with another env.zone_m\n"));
   EXPECT_EQ(run_program(TRAFFIC_BIN_DIR "/traffic_eval --set env.max_tim_s=40 --controller " +
                         name_of("a"))
                 .exit_code,

@@ -173,7 +173,8 @@ TEST_F(SearchTest, AStopDuringTheSearchEndsItWithoutPartialResults) {
   BackgroundProgram program(
       command("run", "--set env.scenario=merge --set search.episodes=100000"));
   const auto begun = [&] {
-    return text(dir_ / "run" / "logs" / "train.log").find("episodes, about") != std::string::npos;
+    return text(dir_ / "run" / "logs" / "train.log").find("episodes, which take about") !=
+           std::string::npos;
   };
   for (int i = 0; i < 600 && !begun(); ++i) usleep(100'000);
   ASSERT_TRUE(begun());

@@ -234,7 +234,7 @@ TEST_F(TrainTest, AMetricOutOfRangeIsLoggedWithTheKeyThatChangesIt) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output,
               AllOf(HasSubstr("warning: a rank waits for others"), HasSubstr("data.shard_weights"),
-                    HasSubstr("that is more than the limit: "),
+                    HasSubstr("the estimate exceeds the limit: "),
                     HasSubstr("memory.target_memory_gb is 0.1 GiB; ")));
 }
 

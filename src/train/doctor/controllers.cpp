@@ -110,7 +110,8 @@ Finding describe_safety(const Trial& trial, const ControllerVerdict& verdict,
     finding.found += "; not safe";
   } else if (is_above) {
     finding.verdict = Verdict::kWarning;
-    finding.found += "; some of these are more, which may be chance: a longer trial tells";
+    finding.found +=
+        "; some of these numbers have increased, which may be chance: a longer trial would tell";
   }
   return finding;
 }

@@ -47,11 +47,12 @@ struct NodeInventory {
   std::string host;
   std::string text;
 };
-/// A failure if the nodes have different programs or data files.
+/// Compares the nodes. It is a failure if they have different programs or data files.
 /// @param nodes at least one
 Finding judge_inventories(const std::vector<NodeInventory>& nodes);
 
-/// Collective. @return on rank 0 of a job on several nodes: whether the nodes have the same files
+/// Collective. @return on rank 0 of a job on several nodes: whether the nodes have the same files;
+///   otherwise nothing
 std::optional<Finding> compare_nodes(comm::Communicator& communicator,
                                      const config::Config& config);
 

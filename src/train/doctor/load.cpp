@@ -82,11 +82,11 @@ Finding judge_gpu(const GpuFacts& gpu, const std::string& choice) {
       (gpu.load && gpu.load->busy > kMuchOfAGpu);
   if (shared) {
     warn(
-        "; other processes use it (nvidia-smi lists them): end them, take another GPU "
+        "; other processes use this GPU (nvidia-smi lists them): end them, take another GPU "
         "(CUDA_VISIBLE_DEVICES), or set memory.target_vram_gb to the free memory");
   }
   if (gpu.load && gpu.load->temperature_c >= kHot_c) {
-    warn("; at this temperature it throttles itself: check its fans and its air flow");
+    warn("; the GPU throttles itself at this temperature: check its fans and its air flow");
   }
   return finding;
 }

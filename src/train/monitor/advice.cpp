@@ -13,6 +13,7 @@ namespace {
 /// A metric must be out of range this many times in a row: a single line of metrics may include the
 /// time of a checkpoint or of the first reads from a disk.
 constexpr int kTimes = 3;
+/// An advice may be repeated once the metric was within range this many times in a row.
 constexpr int kCeased = 20;
 
 struct Rule {
@@ -44,7 +45,7 @@ constexpr std::array<Rule, 8> kRules{{
      "{:.0f} % of the updates were left out because the gradient was not finite: lower "
      "loss_scale.initial or train.learning_rate, or set train.precision = \"bf16\""},
     {"train/clipped", 0.99, false,
-     "the gradient was far over the norm that it is clipped to in {:.0f} % of the steps: lower "
+     "in {:.0f} % of the steps the gradient was far above the norm to which it is clipped: lower "
      "train.learning_rate, or raise train.clip_norm"},
     {"gpu/busy", 0.3, true,
      "the GPUs compute {:.0f} % of the time: raise data.batch_size or ppo.minibatch_size, or start "

@@ -13,7 +13,7 @@ namespace traffic::train {
 /// Computes the shares of time that a rank has spent waiting since the last call.
 class WaitShares {
  public:
-  /// @param split the time split of the training, which goes on running
+  /// @param split the time split of the training since its start
   /// @param other_ranks_s seconds that this rank has waited for other ranks so far
   /// @param simulates whether the training has simulations
   /// @return wait/data, wait/other_ranks and wait/small_steps (reduction and optimiser without

@@ -18,9 +18,8 @@ struct LossSpike {
 /// All ranks must add the same losses; they then find the same spikes.
 class LossWatch {
  public:
-  /// @param loss the loss of one step. A new stage begins a new level; losses that are not finite
-  /// are
-  ///   ignored
+  /// @param loss the loss of one step. A new stage begins a new level. Losses that are not finite
+  ///   are ignored.
   /// @return the spike at its first step; directly following spikes are counted but not returned
   std::optional<LossSpike> add(const WatchedLoss& loss);
   /// Number of steps that were spikes.

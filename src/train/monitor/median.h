@@ -1,3 +1,4 @@
+/// The median of a list of numbers, for the watches of this folder.
 #pragma once
 
 #include <algorithm>

@@ -22,8 +22,8 @@ struct EpisodeMarks {
 /// The progress of one episode.
 struct Course {
   bool started = false;
-  bool ended = false;     ///< it has reached its own end or the horizon
-  bool is_whole = false;  ///< it has reached its own end
+  bool ended = false;     ///< whether the episode has reached its own end or the horizon
+  bool is_whole = false;  ///< whether it has reached its own end
   double elapsed_s = 0;   ///< real time since its process started, until the episode ended
   std::vector<double>
       reached_s{};  ///< [marks] real time from the start of its process to each mark

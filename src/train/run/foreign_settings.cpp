@@ -19,7 +19,8 @@
 namespace traffic::train {
 namespace {
 
-/// Texts that are only compared with others, or name a script. Scenarios have a check of their own.
+/// Keys whose texts cannot make SUMO write a file, because they are only compared with other texts
+/// or name a script. Scenarios are checked separately.
 constexpr std::array<std::string_view, 4> kLookedAt{"env.beside", "env.cv_types", "env.scenario",
                                                     "env.scenarios"};
 
@@ -34,7 +35,7 @@ bool is_free_text(const config::Row& row) {
 bool is_shipped(const std::string& scenario) {
   const auto names = sim::shipped_scenarios();
   std::error_code error;
-  // A file here of that name would be taken in its place.
+  // A file of that name in the working directory would be used instead.
   return std::ranges::find(names, scenario) != names.end() &&
          !std::filesystem::exists(scenario, error);
 }
@@ -42,7 +43,7 @@ bool is_shipped(const std::string& scenario) {
 /// A setting that the user has to give.
 struct Foreign {
   std::string found;   ///< "env.sumo_args = [...]"
-  std::string option;  ///< of traffic_eval
+  std::string option;  ///< the option of traffic_eval that gives it
 };
 
 std::vector<Foreign> foreign_settings(const config::Config& config,

@@ -250,9 +250,9 @@ void Loop::watch_ranks(const std::vector<double>& busy_s) {
   const std::string host = communicator_.broadcast_string(hostname(), straggler->rank);
   if (!run_.is_reporter()) return;
   spdlog::warn(
-      "rank {} on {} is slower than the others, and all wait for it: its own work took {:.3g} s a "
-      "{}, {:.3g} s in the others (the last {}), {:.1f} times as long; look for other load, a low "
-      "clock, short memory or a slow disk there",
+      "rank {} on {} is slower than the others, and all wait for it: its own work took {:.3g} s "
+      "per {}, that of the others {:.3g} s (over the last {}), so {:.1f} times as long; look for "
+      "other load, a low clock, short memory or a slow disk there",
       straggler->rank, host, straggler->step_s, units_.step, straggler->others_step_s,
       straggler->num_steps, straggler->factor());
 }
@@ -318,7 +318,7 @@ void Loop::finish(TrainingEnd end) {
   }
   training_.count_faults(summary);
   const std::string last_line =
-      fmt::format("{} is {}: {} {} after {} of training, {:.4g} {}/s, peak memory {} together",
+      fmt::format("{} is {}: {} {} after {} of training, {:.4g} {}/s, peak memory {} on a node",
                   title_, summary.status, units_.step, summary.steps,
                   human_duration(summary.seconds), throughput_.mean_items_per_s(), units_.items,
                   human_bytes(static_cast<std::int64_t>(resources_.all().peak_bytes())));

@@ -84,7 +84,7 @@ void bring_parts(comm::Communicator& device_communicator, const fs::path& checkp
   std::string names;
   together(communicator, [&] {
     if (communicator.rank() != 0) return;
-    // Nothing is copied to other nodes before all of it was found to be parts.
+    // All parts are checked before the first one is copied to another node.
     const checkpoint::Snapshot snapshot = checkpoint::load(checkpoint, "parts/");
     check_parts(snapshot);
     names = fmt::format("{}", fmt::join(named_parts(snapshot), " "));

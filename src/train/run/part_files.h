@@ -1,5 +1,6 @@
-/// Parts beside checkpoints (checkpoint/parts.h) if some nodes do not see rank 0's run folder. That
-/// folder holds the parts of all ranks; they are copied to the nodes that read them.
+/// Writes and copies the parts beside checkpoints (checkpoint/parts.h) if some nodes do not see
+/// rank 0's run folder. That folder holds the parts of all ranks; they are copied to the nodes that
+/// read them.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +11,7 @@
 
 namespace traffic::train {
 
-/// Collective. Rank 0 writes the parts of the ranks that cannot.
+/// Collective. Rank 0 writes the parts of the ranks that do not see its folder.
 /// @param dir folder of the checkpoints
 /// @param seen whether this rank sees the folder and writes its parts itself
 /// @return on rank 0 why writing failed; empty on success

@@ -103,7 +103,7 @@ void Run::write_metrics(std::int64_t step, const report::NamedValues& values) {
 }
 
 void Run::check_room(std::int64_t bytes_per_checkpoint) {
-  // keep_last files, the best one, the result, and the file being written
+  // There must be room for keep_last files, the best one, the result, and the file being written.
   together(communicator(), [&] {
     if (!is_reporter()) return;
     checkpoint::check_folder(folder_.checkpoints(), bytes_per_checkpoint,

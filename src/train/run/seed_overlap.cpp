@@ -29,7 +29,7 @@ std::map<std::string, Seeds> recorded_seeds(const config::Plan& plan) {
           seeds[file->info().scenario].insert(episode.seed);
         }
       }
-    } catch (const Error&) {  // a training that reads them reports it
+    } catch (const Error&) {  // a training that reads the files reports the error
     }
   }
   return seeds;
@@ -60,10 +60,9 @@ std::vector<std::string> find_seed_overlaps(const config::Plan& plan) {
     if (both.empty()) continue;
     warnings.push_back(fmt::format(
         "{} of {} seeds of evaluation.seeds are recorded in data.files, too (scenario {}, the "
-        "first "
-        "is {}): a world model that is trained on these files knows the traffic of the evaluation; "
-        "choose other evaluation.seeds, or record with other --seeds (data_prep's default is never "
-        "used elsewhere)",
+        "first is {}): a world model that is trained on these files knows the traffic of the "
+        "evaluation; choose other evaluation.seeds, or record with other --seeds (nothing else "
+        "uses the default seeds of data_prep)",
         both.size(), seeds.size(), scenario, both.front()));
   }
   return warnings;

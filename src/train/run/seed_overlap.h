@@ -10,7 +10,7 @@ namespace traffic::train {
 
 /// A warning for each scenario of which data.files contain episodes with seeds of evaluation.seeds:
 /// a world model that is trained on them has seen the traffic of the evaluation. Files that cannot
-/// be read are left to the training that needs them.
+/// be read are ignored here; the training that needs them reports the error.
 std::vector<std::string> find_seed_overlaps(const config::Plan& plan);
 
 }  // namespace traffic::train

@@ -77,7 +77,7 @@ void report_start(Run& run, const Training& training, const Reading& reading,
   spdlog::info("{}", memory_text(estimate));
   if (estimate.later > estimate.allowed) {
     spdlog::warn(
-        "that is more than the limit: lower rollout.workers, data.batch_size, data.cache_mb or "
+        "the estimate exceeds the limit: lower rollout.workers, data.batch_size, data.cache_mb or "
         "episodes.train_batch_size, start fewer ranks, or raise memory.target_memory_gb");
   }
   const at::Device device = run.communicator().device();
@@ -90,7 +90,7 @@ void report_start(Run& run, const Training& training, const Reading& reading,
   spdlog::info("GPU memory of a rank: {} now, an estimated {} during training, limit {}",
                human_bytes(gpu.allocated), bytes_text(later), bytes_text(allowed));
   if (later > allowed)
-    spdlog::warn("that is more than the limit: {}", advise_after_out_of_memory());
+    spdlog::warn("the estimate exceeds the limit: {}", advise_after_out_of_memory());
 }
 
 }  // namespace traffic::train

@@ -9,8 +9,8 @@
 
 namespace traffic::train {
 
-/// Collective. If any rank passes an error, throws the error of the lowest such rank on every rank;
-/// otherwise the other ranks would wait for a rank that does not come.
+/// Collective. If any rank passes an error, every rank throws the error of the lowest such rank. If
+/// only one rank threw, the others would wait for it.
 void throw_together(comm::Communicator& communicator, const std::optional<Error>& mine);
 
 /// Collective. Runs work, which must contain no collective operation, on every rank. If it fails on

@@ -79,7 +79,8 @@ const torch::Tensor& SnakesGames::observe() {
 }
 
 void SnakesGames::step(std::span<const std::uint8_t> agents, offpolicy::ActingNetwork& past_self) {
-  TRAFFIC_CHECK(std::ssize(agents) == num_agents(), "{} actions for {} agents", agents.size(),
+  TRAFFIC_CHECK(std::ssize(agents) == num_agents(),
+                "there are {} actions for {} agents, expected one for each", agents.size(),
                 num_agents());
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     act(i, seats_[i].side, agents.subspan(i * kTeam, kTeam),
@@ -93,7 +94,7 @@ void SnakesGames::step(std::span<const std::uint8_t> agents, offpolicy::ActingNe
 
 /// Sets a team's actions in the arena.
 /// @param seen directions as the team's snakes see the board
-/// @param turns in which these snakes see it
+/// @param turns the turns in which these snakes see the board
 void SnakesGames::act(std::size_t game, int team, std::span<const std::uint8_t> seen,
                       std::span<const Turn> turns) {
   const std::size_t first = game * kAll + static_cast<std::size_t>(team) * kTeam;
@@ -201,8 +202,7 @@ void SnakesGames::from_bytes(std::span<const std::byte> bytes) {
   if (bytes.size() != seats_.size() * kBytesOfPlace) {
     throw CheckpointError(
         "the saved games have {} bytes, expected {} for {} games; set game.games as in the run "
-        "that "
-        "saved them",
+        "that saved them",
         bytes.size(), seats_.size() * kBytesOfPlace, seats_.size());
   }
   // Checks all games before it restores the first one.

@@ -104,7 +104,7 @@ class SnakesGames {
   std::vector<Seat> seats_;
   torch::Tensor obs_;        ///< [2 * agents, obs_dim]: agents, then their opponents
   std::vector<Turn> turns_;  ///< [2 * agents] the turn in which each row of obs_ shows the board
-  // As in game::Arena::Step; actions are directions on the board.
+  // The members of game::Arena::Step; actions are directions on the board.
   std::vector<std::uint8_t> actions_;         ///< [games, snakes]
   std::vector<float> rewards_;                ///< [games, snakes]
   std::vector<std::uint8_t> over_;            ///< [games]

@@ -17,7 +17,7 @@ constexpr config::Range kShare{.low = 0.0, .high = 1.0};
 
 std::string refuse_as_opponent(std::string_view text) {
   if (game::opponent_named(text)) return {};
-  return "expected one of " + game::opponent_names() + ", or the level of one";
+  return "expected one of " + game::opponent_names() + ", or its level";
 }
 
 std::vector<config::Row> snakes_rows() {
@@ -26,20 +26,23 @@ std::vector<config::Row> snakes_rows() {
        .range = between(1, 1e5)},
       {SNAKES_KEY(opponent_difficulty_strategy),
        .help =
-           "How the scripted opponent of a game is chosen. mix: at random from `game.opponents`. "
-           "Otherwise its level rises from 0 to 4 with the episodes: linear; exponential (slowly "
-           "at first); curriculum (1 from 10 %, 2 from 30 %, 3 from 60 %, 4 from 85 % of them).",
+           "How the scripted opponent of a game is chosen. `mix`: at random from `game.opponents`. "
+           "With the other strategies, the level of the opponent rises from 0 to 4 with the "
+           "episodes. `linear`: evenly; `exponential`: slowly at first; `curriculum`: level 1 "
+           "after "
+           "10 % of the episodes, 2 after 30 %, 3 after 60 %, 4 after 85 %.",
        .choices = {"mix", "linear", "exponential", "curriculum"}},
       {SNAKES_KEY(opponents),
-       .help = "Scripted opponents if `game.opponent_difficulty_strategy` is mix.",
+       .help = "Scripted opponents if `game.opponent_difficulty_strategy` is `mix`.",
        .refuse = refuse_as_opponent},
       {SNAKES_KEY(evasion_from_episode),
-       .help = "From this episode on every scripted opponent is the script evasive; 0: never.",
+       .help = "From this episode on every scripted opponent is the script `evasive`; 0: never.",
        .range = between(0, 1e9)},
       {SNAKES_KEY(self_play_share),
-       .help = "Share of the games that are played against a past self, once there is one.",
+       .help = "Share of the games that are played against a past self (an earlier copy of the "
+               "policy), once there is one.",
        .range = kShare},
-      {SNAKES_KEY(self_play_from_episode), .help = "Episode from which past selves are kept.",
+      {SNAKES_KEY(self_play_from_episode), .help = "Episode from which on past selves are kept.",
        .range = between(0, 1e9)},
       {SNAKES_KEY(pool_interval),
        .help = "Number of episodes, summed over all ranks, after which the next past self is kept.",
@@ -47,7 +50,7 @@ std::vector<config::Row> snakes_rows() {
       {SNAKES_KEY(pool_size), .help = "Maximum number of past selves; the newest are kept.",
        .range = between(1, 1000)},
       {SNAKES_KEY(learn_from_both),
-       .help = "Whether the experience of the opponents is learned from as well."},
+       .help = "Whether the learner also learns from the experience of the opponents."},
       {SNAKES_KEY(surroundings),
        .help = "Whether a snake observes the cells around its head and which snake is nearer to "
                "each bean, beside its 61 features."},

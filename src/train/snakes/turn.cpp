@@ -129,7 +129,8 @@ Turn turn_of(game::Direction heading, std::span<const float> features) {
 
 void write_turned(Turn turn, std::span<const float> numbers, std::span<float> out) {
   TRAFFIC_CHECK(numbers.size() <= kNumbers && out.size() >= numbers.size(),
-                "{} numbers of a snake and room for {}, expected at most {} numbers",
+                "a snake has {} numbers, and there is room for {}; expected room for all of them, "
+                "and at most {} numbers",
                 numbers.size(), out.size(), kNumbers);
   const Sources& sources = kSources[turn.index()];
   for (std::size_t i = 0; i < numbers.size(); ++i) {

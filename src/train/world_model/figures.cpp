@@ -71,9 +71,8 @@ void log_validation(std::int64_t epoch, const Validation& validation) {
   const double model = validation.errors.speed_rmse_mps(HorizonErrors::kModel, last);
   const double constant = validation.errors.speed_rmse_mps(HorizonErrors::kConstantVelocity, last);
   spdlog::info(
-      "epoch {}: validation loss {:.4f}, speed RMSE {:.2f} m/s at the last horizon ({:.0f} % under "
-      "constant velocity), "
-      "conflict AUC {:.3f}",
+      "epoch {}: validation loss {:.4f}, speed RMSE {:.2f} m/s at the last horizon ({:.0f} % less "
+      "than with constant velocity), conflict AUC {:.3f}",
       epoch, validation.loss, model, 100.0 * (1.0 - model / constant), validation.conflicts.auc());
 }
 

@@ -41,7 +41,8 @@ HorizonErrors::HorizonErrors(std::int64_t horizons)
     : horizons_(horizons), sums_(static_cast<std::size_t>(kNumPredictors * horizons * 3), 0.0) {}
 
 std::size_t HorizonErrors::index(Predictor predictor, std::int64_t horizon) const {
-  TRAFFIC_CHECK(horizon >= 0 && horizon < horizons_, "horizon {} of {}", horizon, horizons_);
+  TRAFFIC_CHECK(horizon >= 0 && horizon < horizons_,
+                "the horizon is {}, expected 0 or more and less than {}", horizon, horizons_);
   return static_cast<std::size_t>((static_cast<std::int64_t>(predictor) * horizons_ + horizon) * 3);
 }
 

@@ -67,7 +67,7 @@ class WorldModelTraining final : public Training {
                  total_steps_of(config_.train, train_loader_->steps_per_epoch())),
         figures_(config_.train.clip_norm) {
     model_.ignore_missing(data_.train->info());
-    // Reject splits that cannot be evaluated now instead of after an epoch.
+    // Splits that cannot be evaluated are refused here, and not only after an epoch.
     for (const auto& split : {data_.validation, data_.test}) {
       make_evaluation_loader(split, config_, communicator_);
     }
