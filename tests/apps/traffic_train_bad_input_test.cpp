@@ -13,7 +13,7 @@ struct BadInput {
   const char* arguments;  ///< arguments of traffic_train; DIR stands for the test's folder
   int exit_code;
   const char* message;
-  const char* run = "run";  ///< folder
+  const char* run = "run";  ///< name of the run's folder
 };
 
 class RefusesBadInput : public TrainTest, public ::testing::WithParamInterface<BadInput> {

@@ -29,7 +29,7 @@ std::string errors_of(std::string_view text, const Overrides& overrides = {}) {
 struct BadConfig {
   const char* name;
   std::string text;
-  std::string message;  ///< the only line
+  std::string message;  ///< the whole output, one line
 };
 
 class BadConfigTest : public ::testing::TestWithParam<BadConfig> {};
@@ -172,7 +172,7 @@ struct BadSyntax {
   const char* name;
   std::string text;
   std::string place;
-  std::string words;  ///< of toml++, which may be put otherwise in another version
+  std::string words;  ///< from a message of toml++, which another version may word differently
 };
 
 class BadSyntaxTest : public ::testing::TestWithParam<BadSyntax> {};

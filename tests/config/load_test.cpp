@@ -165,7 +165,7 @@ TEST(Load, SetReachesOnePhaseOrAll) {
                            parse_assignment("phase3.ppo.gamma=0.75")};
   const Plan plan = load_plan("", overrides);
   ASSERT_EQ(plan.phases.size(), 3U);
-  EXPECT_EQ(plan.phases[0].train.epochs, 2);  // of the preset in phase 1
+  EXPECT_EQ(plan.phases[0].train.epochs, 2);  // from the preset of phase 1
   EXPECT_EQ(plan.phases[1].training.iterations, 5);
   EXPECT_EQ(plan.phases[1].ppo.gamma, 0.25);
   EXPECT_EQ(plan.phases[2].ppo.gamma, 0.75);
@@ -249,7 +249,8 @@ TEST(Load, ThePresetsHaveTheirPurposes) {
   EXPECT_EQ(with("max").comm.bucket_cap_mb, 50);
   EXPECT_EQ(with("memory").data.batch_size, 16);
   EXPECT_EQ(with("memory").data.cache_mb, 96);
-  // Three quarters are for blocks, of about 10 MiB: those of the window and two more.
+  // Three quarters of cache_mb, 72 MiB, are for blocks of about 10 MiB: those of the window and two
+  // more.
   EXPECT_LT((with("memory").data.shuffle_chunks + 2) * 12, 72);
   EXPECT_FALSE(with("memory").data.persistent_workers);
   EXPECT_FALSE(with("memory").data.pin_memory);

@@ -48,11 +48,12 @@ TEST(Segment, RefusesInvalidBytes) {
   auto marked = bytes;
   marked.back() = std::byte{3};  // an end that does not exist
   EXPECT_THROW(Segment::from_bytes(marked, kPartShape), CheckpointError);
-  bytes[48] = std::byte{200};  // steps that are filled
+  bytes[48] = std::byte{200};  // more filled steps than the segment has
   EXPECT_THROW(Segment::from_bytes(bytes, kPartShape), CheckpointError);
   std::fill_n(bytes.begin() + 48, 8, std::byte{0});
   EXPECT_THROW(Segment::from_bytes(std::span(bytes).first(56), kPartShape), CheckpointError);
-  std::fill_n(bytes.begin() + 48, 8, std::byte{0x7f});  // its product with streams overflows
+  std::fill_n(bytes.begin() + 48, 8,
+              std::byte{0x7f});  // the product of this number with streams overflows
   EXPECT_THROW(Segment::from_bytes(bytes, kPartShape), CheckpointError);
   bytes[0] = std::byte{0};
   EXPECT_THROW(Segment::from_bytes(bytes, kPartShape), CheckpointError);

@@ -26,7 +26,8 @@ TEST_F(AppendFileTest, NewFileStartsWithThePreamble) {
 
 TEST_F(AppendFileTest, AFileOfMaximumSizeIsRenamedWithoutLoss) {
   AppendFile file(dir_ / "log", "header\n", 64);
-  AppendFile other(dir_ / "log", "header\n", 64);  // of another rank, as error.log
+  AppendFile other(dir_ / "log", "header\n",
+                   64);  // the same file in another rank, such as error.log
   for (int i = 10; i < 25; ++i) EXPECT_TRUE(file.append("line " + std::to_string(i) + "\n"));
   EXPECT_TRUE(other.append("from elsewhere\n"));
   EXPECT_EQ(read_text(dir_ / "log.1"),

@@ -43,7 +43,7 @@ TEST(ProgressBar, ALineAppearsWhenTheTaskAdvancedByFivePercent) {
     init_logging({});
     ProgressBar bar({.label = "search", .total_steps = 1000, .line_interval_s = 0.0});
     for (int step = 0; step <= 1000; ++step) bar.update(step, 1, {});
-    for (int i = 0; i < 100; ++i) bar.update(1000 - 1, 1, {});  // no step, only items
+    for (int i = 0; i < 100; ++i) bar.update(1000 - 1, 1, {});  // items without further steps
     return 0;
   });
   EXPECT_EQ(std::ranges::count(child.stderr_text, '\n'), 20);

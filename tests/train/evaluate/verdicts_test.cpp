@@ -16,7 +16,8 @@ using ::testing::StartsWith;
 
 constexpr std::int64_t kDemand = 100;
 
-/// Metrics of a controller with every seed.
+/// Metrics of a controller. The lists have one entry for each seed; `interventions` is the same
+/// with every seed.
 struct ControllerRuns {
   std::string name;
   std::vector<std::int64_t> arrived;
@@ -82,11 +83,12 @@ TEST(Verdicts, AControllerThatIsNotClearlyWorseIsLevelWithTheBest) {
   EXPECT_LT(verdicts[2].level->mean, 0.0);
   EXPECT_GT(verdicts[2].level->high(), 0.0);
   EXPECT_FALSE(verdicts[3].level.has_value());
-  EXPECT_THAT(verdict_text(plan, episodes),
-              AllOf(HasSubstr("\nglide is level with the best: its gain differs by -0.48 +- "),
-                    // 3.95 * 3.95 times the four seeds.
-                    HasSubstr(" points; about 63 seeds would narrow the interval to +-1\n"),
-                    Not(HasSubstr("yield is level"))));
+  EXPECT_THAT(
+      verdict_text(plan, episodes),
+      AllOf(HasSubstr("\nglide is level with the best: its gain differs by -0.48 +- "),
+            // The half-width is 3.95 with four seeds; 4 * 3.95^2 = 62.4 seeds would make it 1.
+            HasSubstr(" points; about 63 seeds would narrow the interval to +-1\n"),
+            Not(HasSubstr("yield is level"))));
   const auto json = nlohmann::json::parse(evaluation_json(plan, episodes));
   EXPECT_EQ(json["controllers"][2]["level_with_best"], true);
   EXPECT_EQ(json["controllers"][3]["level_with_best"], false);

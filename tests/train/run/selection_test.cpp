@@ -20,7 +20,7 @@ TEST(Selection, PrefersALaterOneWithinAStandardErrorOfTheHighest) {
   ASSERT_TRUE(selection.prefers(kLimitKept, Gains{4.0, 6.0, 5.0, 5.0}));
   // Differences -1.2, .8, -.2, -.2: mean -.2, deviation .816, standard error .408.
   EXPECT_TRUE(selection.prefers(kLimitKept, Gains{2.8, 6.8, 4.8, 4.8}));
-  // As far below in the mean, but for every seed: standard error 0.
+  // The mean is as far below, but the difference is the same for every seed: standard error 0.
   EXPECT_FALSE(selection.prefers(kLimitKept, Gains{3.8, 5.8, 4.8, 4.8}));
 }
 

@@ -61,12 +61,12 @@ TEST(Horizon, EpisodesStayWholeIfTheWantedOnesFit) {
 }
 
 TEST(Horizon, TheWantedEpisodesFitIfTheNetworkIsFullLongEnough) {
-  // It is steady from mark 2, and full for two minutes at mark 4.
+  // The traffic is steady from mark 2 on, so the network has been full for two minutes at mark 4.
   const std::vector<WatchedRun> runs{run_to(5, 1.0, 2)};
   EXPECT_EQ(choose_horizon(runs, kMarks, 1, kNeeded, 40 * 20.0 / 0.8), 20);
-  // The wanted episodes would fit until mark 3, so fewer are run instead of so short a part.
+  // The wanted episodes would fit up to mark 3, which is too early, so fewer run up to mark 4.
   EXPECT_EQ(choose_horizon(runs, kMarks, 1, kNeeded, 40 * 3.0 / 0.8), 4);
-  // Not even the fewest fit until mark 4.
+  // Not even the fewest episodes fit up to mark 4.
   EXPECT_EQ(choose_horizon(runs, kMarks, 1, kNeeded, 16 * 3.0 / 0.8), 3);
 }
 

@@ -152,9 +152,9 @@ struct Case {
 class WorldModelGradients : public ::testing::TestWithParam<Case> {
  protected:
   void expect_equal(const Tensor& reduced, const Tensor& whole) {
-    // float32: sums over vehicles in parts instead of at once, each rounded to 2^-24. bf16: the
-    // same, because rows are rounded equally everywhere, except where another kernel for another
-    // number of rows gave a float that is rounded the other way.
+    // With float32, sums over vehicles are taken in parts instead of at once, and each is rounded
+    // to 2^-24. With bf16 a row is usually rounded equally on all ranks, but another number of rows
+    // may use another kernel, whose float may be rounded the other way.
     const double tolerance = std::string(GetParam().precision) == "bf16" ? 1e-3 : 1e-5;
     const double error = (reduced - whole).norm().item<double>() / whole.norm().item<double>();
     EXPECT_LT(error, tolerance);
