@@ -186,8 +186,8 @@ std::vector<Row> log_rows() {
       {TRAFFIC_KEY(log.level), .help = "Minimum severity that is logged.",
        .choices = {"debug", "info", "warning", "error"}},
       {TRAFFIC_KEY(log.interval_steps),
-       .help = "Steps of phase 1 between lines of metrics.jsonl. Other trainings write a line for "
-               "each iteration.",
+       .help = "Optimiser steps between lines of metrics.jsonl in trainings from recorded data. "
+               "Other trainings write a line for each iteration.",
        .unit = "steps", .range = between(1, 1e6)},
       {TRAFFIC_KEY(log.tensorboard), .help = "Whether TensorBoard event files are written."},
       {TRAFFIC_KEY(log.progress),

@@ -190,8 +190,8 @@ TEST_F(ReliabilityTest, ASpikeOfTheLossIsLoggedCountedAndTheBestIsKept) {
   const Outcome outcome =
       run_program(command(2, "run", longer, "TRAFFIC_FAULT=train.step:*:30:huge"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, AllOf(HasSubstr("step 31: the loss is "),
-                                    HasSubstr("it had been about "), HasSubstr("best checkpoint")));
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("step 31: the loss is "), HasSubstr(", after about "),
+                                    HasSubstr("best checkpoint")));
   EXPECT_GE(summary("run")["faults"]["loss_spikes"], 1);
   EXPECT_TRUE(is_there("run/checkpoints/best.h5"));
 }

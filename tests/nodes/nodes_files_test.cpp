@@ -30,7 +30,7 @@ TEST_F(NodesFilesTest, DataThatOneNodeHasIsStagedOnAll) {
   expect_same_parameters("one", "two");
   const Outcome again = run_program(on_nodes_with_own("own", 2, staged("again")));
   ASSERT_EQ(again.exit_code, 0) << again.output;
-  EXPECT_THAT(again.output, HasSubstr("on node0, 0 B of them copied now"));
+  EXPECT_THAT(again.output, HasSubstr("on node0; 0 B were copied now"));
   const std::string doctor = TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np 2 " TRAFFIC_BIN_DIR
                                                 "/traffic_doctor " TRAFFIC_SOURCE_DIR
                                                 "/configs/phase1.toml --set run.dir=" +

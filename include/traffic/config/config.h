@@ -69,7 +69,7 @@ struct Data {
   std::string shards = "mixed";         ///< mixed | time | region
   std::string shard_weights = "fixed";  ///< fixed | measured
   std::vector<double> rank_weights;     ///< fixed share of each rank; empty: equal
-  double conflict_ttc_s = 2.0;  ///< in conflict: time-to-collision below this within the horizon
+  double conflict_ttc_s = 2.0;          ///< a conflict has a time-to-collision below this
   Augmentation augmentation;
 };
 
@@ -108,17 +108,17 @@ struct LossScale {
 };
 
 struct Gpu {
-  double memory_fraction = 1.0;   ///< share of the GPU's memory that a rank may take
-  double allocated_limit_gb = 0;  ///< in use: a smaller batch is advised above this; 0: automatic
-  double reserved_limit_gb = 0;   ///< in use or cached: the cache is cleared above; 0: automatic
+  double memory_fraction = 1.0;         ///< share of the GPU's memory that a rank may take
+  double allocated_limit_gb = 0;        ///< limit of the memory in use; 0: automatic
+  double reserved_limit_gb = 0;         ///< limit of the memory in use or cached; 0: automatic
   std::int64_t empty_cache_epochs = 1;  ///< epochs between two clearings of the cache; 0: none
   bool allow_tf32 = false;
 };
 
 /// Limits of the memory that a run uses.
 struct Memory {
-  double target_memory_gb = 0;  ///< all processes on a node together; 0: the memory of the node
-  double target_vram_gb = 0;    ///< a rank on its GPU; 0: the memory of the GPU
+  double target_memory_gb = 0;  ///< for all processes on a node; 0: the memory of the node
+  double target_vram_gb = 0;    ///< for a rank on its GPU; 0: the memory of the GPU
 };
 
 struct Env {
@@ -185,10 +185,10 @@ struct Vehicles {
   std::int64_t top_k = 5;          ///< maximum number of vehicles under control at once
   double importance_weight = 1.0;  ///< weight of importance in the score that picks vehicles
   double impact_weight = 0.5;      ///< weight of a vehicle's impact in that score
-  double first_command_probability = 0.35;  ///< for an untrained controller without an advisor
+  double first_command_probability = 0.35;  ///< of a command, untrained and without advisor
   /// The scripted controller whose advice the policy sees, and follows at first; empty: none.
   std::string advisor;
-  double advice_probability = 0.9;  ///< an untrained controller follows the advice with it
+  double advice_probability = 0.9;  ///< that an untrained controller follows the advice
 };
 
 /// How long a training with simulations lasts, and how its policies are evaluated.
@@ -198,7 +198,8 @@ struct Training {
   std::int64_t eval_interval = 10;  ///< iterations between evaluations
   std::int64_t eval_episodes = 20;
   std::int64_t final_episodes = 0;  ///< episodes of the final comparison; 0: eval_episodes
-  /// Greedy | sampled | auto: the better of the two on the selection seeds.
+  /// How the policy decides: greedy | sampled | auto (the better of the two on the selection
+  /// seeds).
   std::string decide = "auto";
   /// Maximum number of returns to the best controller after the gain fell.
   std::int64_t max_rollbacks = 3;
@@ -258,7 +259,7 @@ struct Ppo {
   double final_ent_share = 1.0;  ///< share of ent_coef that is left at the last iteration
   double vf_coef = 0.5;
   double target_kl = 0.02;  ///< the epochs of an iteration end at 1.5 times this KL; 0: never early
-  /// KL of an update to which the learning rate is adapted; 0: no adaptation.
+  /// Desired KL of an update, for which the learning rate is adapted; 0: no adaptation.
   double desired_kl = 0.0;
   double clip_norm = 0.5;
 };
@@ -278,7 +279,7 @@ struct Lagrange {
   double learning_rate = 2.0;  ///< change of the multiplier for each unit of cost over the limit
   double initial = 0.0;        ///< multiplier to start from
   double max = 10.0;           ///< maximum of the multiplier
-  /// Cost of a collision; 1: as much as a control step that is all unsafe.
+  /// Cost of a collision. A control step that is unsafe all the time costs 1.
   double collision_cost = 1.0;
   double emergency_stop_cost = 1.0;
   std::int64_t critic_hidden_dim = 128;

@@ -176,8 +176,8 @@ void Loop::watch_loss(const Iteration& done) {
   const auto spike = loss_watch_.add(*done.loss);
   if (!spike || !run_.is_reporter()) return;
   spdlog::warn(
-      "{} {}: the loss is {:.4g}, it had been about {:.4g}: training continues, and the best "
-      "checkpoint stays; if this happens often, lower the learning rate or check the data",
+      "{} {}: the loss is {:.4g}, after about {:.4g} before; training continues, and the best "
+      "checkpoint is kept; if this happens often, lower the learning rate or check the data",
       units_.step, training_.step(), spike->loss, spike->level);
 }
 
@@ -239,7 +239,7 @@ void Loop::end_by_time() {
   time_is_over_ = true;
   evaluation_due_ = true;
   if (!run_.is_reporter()) return;
-  spdlog::info("{}: its time is over after {} of {} {}s; the best controller so far is its result",
+  spdlog::info("{}: the time is over after {} of {} {}s; the result is the best controller so far",
                title_, training_.step(), training_.total_steps(), units_.step);
 }
 

@@ -55,7 +55,7 @@ std::string Run::find_resume_point() {
                                                // checkpoint
     const checkpoint::ResumePoint point = checkpoints_->newest_valid();
     for (const checkpoint::Rejected& rejected : point.rejected) {
-      spdlog::warn("checkpoint {} passed over: {}", rejected.path.string(), rejected.reason);
+      spdlog::warn("checkpoint {} is skipped: {}", rejected.path.string(), rejected.reason);
     }
     return point.path.string();
   }
@@ -63,8 +63,10 @@ std::string Run::find_resume_point() {
   checkpoint::verify(resume);
   const fs::path aside = checkpoints_->leave_behind(resume);
   if (!aside.empty()) {
-    spdlog::warn("checkpoints of this folder that do not lead to {} are now in {}", resume,
-                 aside.string());
+    spdlog::warn(
+        "this run continues from {}; the checkpoints of this folder that do not precede it are now "
+        "in {}",
+        resume, aside.string());
   }
   checkpoints_->take_best_along(resume);
   return resume;

@@ -137,8 +137,8 @@ config::Data with_staged_files(const config::Data& data, comm::Communicator& dev
                      lacks ? target : fs::path());
   }
   if (leads) {
-    spdlog::info("data: {} files are in {} on {}, {} of them copied now", sources.size(),
-                 dir.string(), hostname(), human_bytes(missing_bytes));
+    spdlog::info("data: {} files are in {} on {}; {} were copied now", sources.size(), dir.string(),
+                 hostname(), human_bytes(missing_bytes));
   }
   return staged;
 }

@@ -47,8 +47,8 @@ void report_missing(const data::OpenedFiles& opened, const data::FileInfo& toget
         missing.begin(), missing.end(), std::back_inserter(given_up),
         [&](const auto& name) { return std::find(here.begin(), here.end(), name) == here.end(); });
     spdlog::warn(
-        "data: {} has {}, which other files lack: not used (train on files of one source "
-        "to use them)",
+        "data: {} has {}, which other files lack; these features are not used (to use them, "
+        "train on files of one source)",
         file->path(), fmt::join(given_up, ", "));
   }
 }

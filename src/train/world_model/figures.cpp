@@ -119,7 +119,7 @@ void check_resumable(const checkpoint::Snapshot& snapshot, const config::Config&
   if (saved_steps != total_steps) {
     spdlog::warn(
         "the run that saved the checkpoint had {} steps in total, this one has {} (other data.*, "
-        "train.* or number of ranks): it continues with the learning-rate schedule of this run",
+        "train.* or number of ranks); this run uses its own learning-rate schedule",
         saved_steps, total_steps);
   }
 }

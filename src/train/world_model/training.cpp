@@ -49,7 +49,7 @@ std::unique_ptr<comm::SideStream> make_copy_stream(torch::Device device) {
 
 void log_damage(data::TrafficLoader& loader) {
   for (const std::string& message : loader.take_damage()) {
-    spdlog::warn("data: replaced by other samples: {}", message);
+    spdlog::warn("data: damaged samples are replaced by others: {}", message);
   }
 }
 
