@@ -47,6 +47,17 @@ class SideEffects : public ::testing::Test {
   ScenarioFolder folder_;
 };
 
+TEST_F(SideEffects, GdalIsNotLoaded) {
+  SumoEnv env({.scenario = folder_.config(kFlow, 300)});
+  drive(env, 10);
+  const std::string own = fs::path(TRAFFIC_BIN_DIR).parent_path() / "lib";
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("/libgdal") == line.npos) continue;
+    EXPECT_THAT(line, HasSubstr(own)) << "cmake/FindLibsumo.cmake";
+  }
+}
+
 TEST_F(SideEffects, OutputsOfTheUsersFilesAreNotOverwritten) {
   folder_.write(
       "det.add.xml",
