@@ -12,6 +12,7 @@
 #include "run_app.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
+#include "traffic/core/exit.h"
 #include "traffic/game/recording.h"
 #include "traffic/train/snakes/match.h"
 #include "traffic/train/snakes/training.h"
@@ -87,5 +88,5 @@ int main(int argc, char** argv) {
   app.add_option("--delay-ms", options.delay_ms, "Pause between steps on a terminal, ms")
       ->check(CLI::Range(0, 10'000))
       ->capture_default_str();
-  return run_app(app, argc, argv, [&] { return run(options); });
+  exit_without_destructors(run_app(app, argc, argv, [&] { return run(options); }));
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "traffic/core/exit.h"
 #include "traffic/core/signals.h"
 #include "traffic/train/doctor/doctor.h"
 #include "traffic/train/run/program.h"
@@ -84,7 +85,7 @@ int main(int argc, char** argv) {
             ->needs(of_controller);
       }};
   train::register_trainings(train::shipped_trainings());
-  return train::run_rank_program(
+  exit_without_destructors(train::run_rank_program(
       argc, argv, program,
       [&](const train::Start& start, comm::MpiSession& session) {
         std::vector<train::Finding> findings;
@@ -105,5 +106,5 @@ int main(int argc, char** argv) {
         if (wish.controllers.empty()) return std::nullopt;
         wish.scenario = scenario;
         return is_first ? try_controllers(wish, start, prints_json) : 0;
-      });
+      }));
 }

@@ -19,6 +19,7 @@
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
+#include "traffic/core/exit.h"
 #include "traffic/core/text.h"
 #include "traffic/os/affinity.h"
 #include "traffic/sim/network_study.h"
@@ -154,7 +155,7 @@ int evaluate(const EvalArguments& arguments, const config::CommonOptions& option
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_guarded("traffic_eval", [&] {
+  exit_without_destructors(run_guarded("traffic_eval", [&] {
     train::register_trainings(train::shipped_trainings());
     apps::EvalArguments arguments;
     const auto parsed = config::parse_command_line(argc, argv, apps::eval_program(arguments));
@@ -166,5 +167,5 @@ int main(int argc, char** argv) {
     const auto& options = std::get<config::CommonOptions>(parsed);
     if (!arguments.drivers.empty()) return apps::compare_drivers(arguments, options, Progress());
     return evaluate(arguments, options);
-  });
+  }));
 }

@@ -1,4 +1,5 @@
 /// The training program. mpirun starts one process of it for each rank.
+#include "traffic/core/exit.h"
 #include "traffic/train/trainer.h"
 #include "traffic/train/trainings.h"
 
@@ -10,5 +11,5 @@ int main(int argc, char** argv) {
           "Trains controllers of connected vehicles, of traffic lights or of both, the world "
           "model that they may build on, and players of the game 3v3 snakes. Start it with "
           "mpirun: one rank for each GPU, or two and more ranks on CPUs."};
-  return train::run_trainer(argc, argv, program, train::shipped_trainings());
+  exit_without_destructors(train::run_trainer(argc, argv, program, train::shipped_trainings()));
 }
