@@ -1,5 +1,6 @@
 #include "warp_emulation.h"
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <array>
@@ -19,7 +20,9 @@ struct Index {
   unsigned x = 0;
 };
 
-/// Runs one warp: resumes its lanes in turn, each until its next exchange or its end.
+/// Runs one warp: resumes its lanes in turn, each until its next exchange or its end. A lane starts
+/// in a context of its own. Later switches use _longjmp, which makes no system call; swapcontext
+/// makes one for the mask of signals.
 class Warp {
  public:
   explicit Warp(const std::function<void()>& kernel) : kernel_(kernel) {}
@@ -31,6 +34,8 @@ class Warp {
 
  private:
   static void enter(unsigned low, unsigned high);
+  /// Runs the current lane until its next exchange or its end.
+  void resume();
 
   const std::function<void()>& kernel_;
   unsigned lane_ = 0;
@@ -38,8 +43,10 @@ class Warp {
   // Lanes are at most one exchange apart, so two sets of values suffice.
   std::array<std::array<float, kLanes>, 2> values_{};
   std::array<bool, kLanes> done_{};
-  std::array<ucontext_t, kLanes> fibers_{};
-  ucontext_t scheduler_{};
+  std::array<ucontext_t, kLanes> starts_{};
+  std::array<bool, kLanes> started_{};
+  std::array<jmp_buf, kLanes> exchanging_{};  ///< where the lanes continue
+  jmp_buf scheduler_{};
   std::unique_ptr<std::byte[]> stacks_ =
       std::make_unique_for_overwrite<std::byte[]>(kLanes * kStackBytes);
 };
@@ -53,25 +60,32 @@ void Warp::enter(unsigned low, unsigned high) {
   const auto address = (static_cast<std::uintptr_t>(high) << 32U) | low;
   auto* warp = reinterpret_cast<Warp*>(address);
   warp->kernel_();
-  warp->done_[warp->lane_] = true;  // uc_link returns to the scheduler
+  warp->done_[warp->lane_] = true;
+  _longjmp(warp->scheduler_, 1);
+}
+
+void Warp::resume() {
+  if (_setjmp(scheduler_) != 0) return;
+  if (started_[lane_]) _longjmp(exchanging_[lane_], 1);
+  started_[lane_] = true;
+  setcontext(&starts_[lane_]);
 }
 
 void Warp::run() {
   running_warp = this;
   const auto address = reinterpret_cast<std::uintptr_t>(this);
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    getcontext(&fibers_[lane]);
-    fibers_[lane].uc_stack.ss_sp = stacks_.get() + lane * kStackBytes;
-    fibers_[lane].uc_stack.ss_size = kStackBytes;
-    fibers_[lane].uc_link = &scheduler_;
-    makecontext(&fibers_[lane], reinterpret_cast<void (*)()>(&Warp::enter), 2,
+    getcontext(&starts_[lane]);
+    starts_[lane].uc_stack.ss_sp = stacks_.get() + lane * kStackBytes;
+    starts_[lane].uc_stack.ss_size = kStackBytes;
+    makecontext(&starts_[lane], reinterpret_cast<void (*)()>(&Warp::enter), 2,
                 static_cast<unsigned>(address), static_cast<unsigned>(address >> 32U));
   }
   for (unsigned left = kLanes; left > 0;) {
     for (lane_ = 0; lane_ < kLanes; ++lane_) {
       if (done_[lane_]) continue;
       threadIdx.x = lane_;
-      swapcontext(&scheduler_, &fibers_[lane_]);
+      resume();
       if (done_[lane_]) --left;
     }
   }
@@ -81,7 +95,7 @@ float Warp::exchange(float value, unsigned mask) {
   const unsigned me = lane_;
   auto& values = values_[exchanges_[me]++ % 2];
   values[me] = value;
-  swapcontext(&fibers_[me], &scheduler_);
+  if (_setjmp(exchanging_[me]) == 0) _longjmp(scheduler_, 1);
   return values[me ^ mask];
 }
 
