@@ -25,12 +25,12 @@ void SignalBook::reset(std::vector<SignalPlan> plans, const SignalLimits& limits
 }
 
 void SignalBook::observe(double time_s, std::span<const LightState> lights) {
-  time_s_ = time_s;
+  const double before_s = std::exchange(time_s_, time_s);
   changes_.clear();
   for (std::size_t i = 0; i < lights_.size(); ++i) {
     Light& light = lights_[i];
     if (mode_ == SignalMode::kKeepsPrograms) {
-      follow_program(lights[i], light);
+      follow_program(lights[i], before_s, light);
       continue;
     }
     if (light.stage != Stage::kProgram || !light.plan.has_choice()) continue;
@@ -43,14 +43,15 @@ void SignalBook::observe(double time_s, std::span<const LightState> lights) {
   }
 }
 
-void SignalBook::follow_program(const LightState& shown, Light& light) const {
+void SignalBook::follow_program(const LightState& shown, double before_s, Light& light) const {
   light.phase_left_s = shown.phase_left_s;
   if (shown.phase != light.phase) {
-    const bool is_first = light.phase < 0 && shown.phase >= 0;
-    const double elapsed_s =
-        is_first ? at(light.plan.phases(), shown.phase).duration_s - shown.phase_left_s : 0.0;
+    light.phase_since_s = before_s;  // SUMO changes lights at the beginning of a step
+    if (light.phase < 0 && shown.phase >= 0) {
+      const double duration_s = at(light.plan.phases(), shown.phase).duration_s;
+      light.phase_since_s = time_s_ - std::max(0.0, duration_s - shown.phase_left_s);
+    }
     light.phase = shown.phase;
-    light.phase_since_s = time_s_ - std::max(0.0, elapsed_s);
     light.phase_is_set = false;
   }
   if (light.phase < 0) return;
@@ -97,7 +98,10 @@ void SignalBook::add_timing(const SignalCommand& command, Light& light) {
                 command.left_s);
   if (!light.phase_is_set) ++num_changes_;
   light.phase_is_set = true;
-  changes_.push_back({.light = command.light, .left_s = static_cast<double>(command.left_s)});
+  const double shortest_s = shortest_left_s(command.light);
+  const double longest_s = std::max(shortest_s, longest_left_s(command.light));
+  const double left_s = std::clamp(static_cast<double>(command.left_s), shortest_s, longest_s);
+  changes_.push_back({.light = command.light, .left_s = left_s});
 }
 
 const std::vector<SignalChange>& SignalBook::advance() {
@@ -166,6 +170,13 @@ double SignalBook::phase_s(int light) const {
 
 double SignalBook::phase_left_s(int light) const { return light_at(light).phase_left_s; }
 
+double SignalBook::shortest_left_s(int light) const {
+  const Light& one = light_at(light);
+  if (one.phase < 0) return 0.0;
+  const SignalPhase allowed = one.plan.with_limits(one.phase, limits_.phase_range);
+  return std::max(allowed.min_s - phase_s(light), 0.0);
+}
+
 double SignalBook::longest_left_s(int light) const {
   const Light& one = light_at(light);
   if (one.phase < 0) return 0.0;
@@ -195,13 +206,16 @@ std::vector<SignalOption> SignalBook::options(int light) const {
   return options;
 }
 
-bool SignalBook::may_switch(int light) const {
+bool SignalBook::may_end_phase(int light, double within_s) const {
   const Light& one = light_at(light);
-  if (mode_ == SignalMode::kKeepsPrograms) {
-    if (one.phase < 0 || one.plan.next_green(one.phase) < 0) return false;
-    const SignalPhase allowed = one.plan.with_limits(one.phase, limits_.phase_range);
-    return is_over(phase_s(light), allowed.min_s) && longest_left_s(light) > kTimeTolerance_s;
-  }
+  return one.phase >= 0 && one.plan.next_green(one.phase) >= 0 &&
+         shortest_left_s(light) < std::max(within_s, kTimeTolerance_s) &&
+         longest_left_s(light) > kTimeTolerance_s;
+}
+
+bool SignalBook::may_switch(int light) const {
+  if (mode_ == SignalMode::kKeepsPrograms) return may_end_phase(light, 0.0);
+  const Light& one = light_at(light);
   return one.stage == Stage::kGreen && is_over(stage_s(one), limits_.min_green_s);
 }
 

@@ -119,13 +119,13 @@ class Retime final : public LightScript {
   [[nodiscard]] SignalMode signal_mode() const override { return SignalMode::kKeepsPrograms; }
 
   void decide_signals(const SignalView& view, std::vector<SignalCommand>& commands) override {
+    // A phase that goes on must not end before the next decision.
+    const auto two_periods_s = static_cast<float>(2.0 * period_s());
     for (int light = 0; light < view.book().num_lights(); ++light) {
       const SignalBook& book = view.book();
-      if (!book.may_switch(light)) continue;
-      // The phase must not end before the next decision, hence two periods.
-      const double left_s = std::min(2.0 * period_s(), book.longest_left_s(light));
+      if (!book.may_end_phase(light, period_s())) continue;
       const bool stays = goes_on(view, light, book.plan(light).phases(), book.phase(light));
-      commands.push_back({.light = light, .left_s = stays ? static_cast<float>(left_s) : 0.0F});
+      commands.push_back({.light = light, .left_s = stays ? two_periods_s : 0.0F});
     }
   }
 

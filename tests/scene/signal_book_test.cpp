@@ -226,6 +226,33 @@ TEST_F(KeptProgramTest, APhaseMayEndBetweenItsMinimumAndMaximum) {
   EXPECT_EQ(book_.longest_left_s(0), 0);
 }
 
+TEST_F(KeptProgramTest, APhaseLastsFromTheStepInWhichItBegan) {
+  show(5, 3, 0);
+  show(6, 0, 19);  // SUMO began the phase in the step from 5 to 6
+  EXPECT_EQ(book_.phase_s(0), 1);
+  EXPECT_EQ(book_.shortest_left_s(0), 9);
+  EXPECT_EQ(book_.longest_left_s(0), 29);
+}
+
+TEST_F(KeptProgramTest, ALightDecidesBeforeItsMinimumIfThisPassesBeforeTheNextDecision) {
+  show(0, 0, 20);
+  show(6, 0, 14);
+  EXPECT_FALSE(book_.may_end_phase(0, 4)) << "the next decision comes in time";
+  EXPECT_TRUE(book_.may_end_phase(0, 5));
+}
+
+TEST_F(KeptProgramTest, CommandsDoNotMakeAPhaseTooShortOrTooLong) {
+  show(0, 0, 20);
+  show(6, 0, 14);
+  const std::vector<SignalCommand> commands{{.light = 0, .left_s = 0.0F},
+                                            {.light = 0, .left_s = 100.0F}};
+  book_.add(commands);
+  const std::vector<SignalChange>& changes = book_.advance();
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].left_s, 4) << "10 s in all";
+  EXPECT_EQ(changes[1].left_s, 24) << "30 s in all";
+}
+
 TEST_F(KeptProgramTest, AnEpisodeMayBeginInTheMiddleOfAPhase) {
   show(0, 0, 5);
   EXPECT_EQ(book_.phase_s(0), 15);
@@ -233,9 +260,10 @@ TEST_F(KeptProgramTest, AnEpisodeMayBeginInTheMiddleOfAPhase) {
 }
 
 TEST_F(KeptProgramTest, TheOptionsAreThePresentPhaseAndTheNextOtherGreen) {
-  show(0, 2, 15);
-  show(15, 3, 3);
-  show(18, 0, 20);
+  show(1, 2, 14);
+  show(16, 3, 2);
+  show(18, 3, 0);
+  show(19, 0, 19);
   show(30, 0, 8);
   const std::vector<SignalOption> options = book_.options(0);
   ASSERT_EQ(options.size(), 2U);
@@ -243,7 +271,7 @@ TEST_F(KeptProgramTest, TheOptionsAreThePresentPhaseAndTheNextOtherGreen) {
   EXPECT_EQ(options[0].green->state, "Gr");
   EXPECT_EQ(options[0].shown_s, 12);
   EXPECT_EQ(options[1].green->state, "rG");
-  EXPECT_EQ(options[1].hidden_s, 30) << "time since the phase was last observed";
+  EXPECT_EQ(options[1].hidden_s, 29) << "time since the phase was last observed";
 }
 
 }  // namespace

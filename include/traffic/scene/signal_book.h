@@ -47,7 +47,8 @@ struct SignalCommand {
   std::int32_t light = 0;  ///< index into Road::lights
   std::int32_t green = 0;  ///< green to show next, index into SignalPlan::greens(); the present
                            ///< green continues if it is chosen again
-  float left_s = 0;        ///< time that the present phase lasts from now on
+  float left_s = 0;  ///< time that the present phase lasts from now on; the book changes it if
+                     ///< the phase would become too short or too long
 };
 
 /// A light's new state, or the new duration of its phase, from the next step on.
@@ -95,6 +96,9 @@ class SignalBook {
   /// Whether the light may be commanded: it shows a green that has reached its minimum duration. If
   /// lights keep their programs: the present phase has reached its minimum, but not its maximum.
   [[nodiscard]] bool may_switch(int light) const;
+  /// If lights keep their programs: whether a command may end the present phase within this time.
+  /// Its duration must not be fixed. Between two decisions this time passes without a command.
+  [[nodiscard]] bool may_end_phase(int light, double within_s) const;
   /// Duration of the present green so far; 0 without a green.
   [[nodiscard]] double green_s(int light) const;
   /// Time since this green was shown last, or since the light was taken over; 0 for the present
@@ -106,6 +110,8 @@ class SignalBook {
   [[nodiscard]] double phase_s(int light) const;
   /// Time until phase() ends if no command is given.
   [[nodiscard]] double phase_left_s(int light) const;
+  /// Shortest time that phase() must still last.
+  [[nodiscard]] double shortest_left_s(int light) const;
   /// Longest time that phase() may still last; 0 if it has reached its maximum, or if its duration
   /// is fixed.
   [[nodiscard]] double longest_left_s(int light) const;
@@ -143,7 +149,8 @@ class SignalBook {
   [[nodiscard]] static std::string state_of(const Light& light);
 
   void add_timing(const SignalCommand& command, Light& light);
-  void follow_program(const LightState& shown, Light& light) const;
+  /// @param before_s time of the observation before this one
+  void follow_program(const LightState& shown, double before_s, Light& light) const;
 
   SignalMode mode_ = SignalMode::kTakesOver;
   SignalLimits limits_;

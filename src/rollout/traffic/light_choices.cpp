@@ -55,13 +55,13 @@ void LightChooser::find(const scene::SignalView& view, std::vector<LightChoice>&
   if (keeps) advise(view);
   const std::size_t columns = scene::signal_features().size();
   for (int light = 0; light < view.book().num_lights(); ++light) {
-    if (!view.book().may_switch(light)) continue;
+    const scene::SignalBook& book = view.book();
+    if (keeps ? !book.may_end_phase(light, period_s_) : !book.may_switch(light)) continue;
     const std::size_t first = rows.size();
     view.append_features(light, rows);
-    choices.push_back(
-        {.light = light,
-         .num_greens = static_cast<std::int32_t>((rows.size() - first) / columns),
-         .present = keeps ? static_cast<std::int32_t>(kStay) : view.book().present(light)});
+    choices.push_back({.light = light,
+                       .num_greens = static_cast<std::int32_t>((rows.size() - first) / columns),
+                       .present = keeps ? static_cast<std::int32_t>(kStay) : book.present(light)});
     if (!keeps) continue;
     const std::size_t advised = advised_[static_cast<std::size_t>(light)];
     scene::mark_advised(std::span(rows).subspan(first + advised * columns, columns));
@@ -79,7 +79,7 @@ std::span<const scene::SignalCommand> LightChooser::commands(
     // The program moves on at the moment that it has planned; a script moves on at once.
     const bool program_does_it = stays ? lasts_anyway : !lasts_anyway && !advisor_;
     if (program_does_it) continue;
-    const double left_s = stays ? std::min(period_s_, book.longest_left_s(choice.light)) : 0.0;
+    const double left_s = stays ? period_s_ : 0.0;
     commands_.push_back({.light = choice.light, .left_s = static_cast<float>(left_s)});
   }
   return commands_;
