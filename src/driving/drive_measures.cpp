@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "traffic/driving/geometry.h"
+#include "traffic/driving/signal_letters.h"
 
 namespace traffic::driving {
 namespace {
@@ -135,7 +136,7 @@ void DriveMeter::note_red_light(const Box& ego, std::span<const std::uint8_t> si
     if (map.edge[static_cast<std::size_t>(link.to_lane)] != ahead[1]) continue;
     if (link.signal < 0) return;
     const std::uint8_t letter = signals[static_cast<std::size_t>(link.signal)];
-    if (letter != 'r' && letter != 'R') return;
+    if (!shows_red(letter)) return;
     is_red = true;
   }
   if (is_red) ++measures_.red_lights;

@@ -6,6 +6,7 @@
 #include "route_path.h"
 #include "traffic/driving/geometry.h"
 #include "traffic/driving/rule_drivers.h"
+#include "traffic/driving/signal_letters.h"
 
 namespace traffic::driving {
 namespace {
@@ -81,12 +82,11 @@ class Outlook {
       const double stop_m = line.along_m - 0.5 * ego_.length_m - kBeforeLine_m;
       if (stop_m < -2.0) continue;  // the front is past the line
       const std::uint8_t letter = view_.signals[static_cast<std::size_t>(line.signal)];
-      const bool is_red = letter == 'r' || letter == 'R' || letter == 'u';
       const double speed_mps = ego_.speed_mps;
       const bool can_stop = speed_mps * speed_mps / (2.0 * parameters_.decel_mps2) < stop_m;
       // The model stops min_gap_m before an obstacle, so the obstacle lies behind the place to
       // stop.
-      if (is_red || (letter == 'y' && can_stop)) {
+      if (shows_red(letter) || (shows_yellow(letter) && can_stop)) {
         obstacles_.push_back({stop_m + parameters_.min_gap_m, 0.0});
       }
     }

@@ -138,13 +138,14 @@ void PlanFollower::advance_along() {
   double best_m = along_m_;
   for (std::size_t i = 0; i < kPlanPoints; ++i) {
     const double piece_m = path_m_[i + 1] - path_m_[i];
-    if (path_m_[i + 1] < along_m_ || piece_m < 1e-6) continue;
+    const bool is_last = i + 1 == kPlanPoints;  // it has no end: the vehicle may drive on
+    if ((path_m_[i + 1] < along_m_ && !is_last) || piece_m < 1e-6) continue;
     const double ux = (path_[i + 1][0] - path_[i][0]) / piece_m;
     const double uy = (path_[i + 1][1] - path_[i][1]) / piece_m;
     const double dx = motion_.pose.x_m - path_[i][0];
     const double dy = motion_.pose.y_m - path_[i][1];
     double part_m = std::max(ux * dx + uy * dy, along_m_ - path_m_[i]);
-    if (i + 1 < kPlanPoints) part_m = std::min(part_m, piece_m);  // the last piece has no end
+    if (!is_last) part_m = std::min(part_m, piece_m);
     const double off_m2 = std::pow(dx - part_m * ux, 2) + std::pow(dy - part_m * uy, 2);
     if (off_m2 < nearest_m2) {
       nearest_m2 = off_m2;

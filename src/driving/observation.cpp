@@ -6,6 +6,7 @@
 #include "route_line.h"
 #include "traffic/core/error.h"
 #include "traffic/driving/geometry.h"
+#include "traffic/driving/signal_letters.h"
 
 namespace traffic::driving {
 namespace {
@@ -116,9 +117,9 @@ void Observer::observe(const MapIndex& map, const View& view, const ObserveOptio
   const bool has_light =
       route.signal >= 0 && static_cast<std::size_t>(route.signal) < view.signals.size();
   const std::uint8_t letter = has_light ? view.signals[static_cast<std::size_t>(route.signal)] : 0;
-  const bool stops = letter == 'r' || letter == 'u' || letter == 'y' || letter == 'Y';
+  const bool stops = shows_red(letter) || shows_yellow(letter);
   write(stops ? std::min(1.0F, route.stop_m / kDistanceUnit_m) : 1.0);
-  write(stops ? (letter == 'r' || letter == 'u' ? 1.0 : 0.5) : 0.0);
+  write(stops ? (shows_red(letter) ? 1.0 : 0.5) : 0.0);
   const std::vector<Point> line = seen_line(route, here);
   const Leader leader = leader_on(line, view);
   write(std::min(1.0F, leader.gap_m / kDistanceUnit_m));

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "traffic/core/error.h"
+#include "traffic/driving/signal_letters.h"
 
 namespace traffic::driving {
 namespace {
@@ -29,9 +30,6 @@ std::uint8_t speed_value(float speed_mps) {
 std::uint8_t direction_value(float part) {
   return static_cast<std::uint8_t>(std::lround(128.0F + 127.0F * std::clamp(part, -1.0F, 1.0F)));
 }
-
-bool is_red(std::uint8_t letter) { return letter == 'r' || letter == 'u'; }
-bool is_yellow(std::uint8_t letter) { return letter == 'y' || letter == 'Y'; }
 
 }  // namespace
 
@@ -268,16 +266,16 @@ void Rasteriser::draw_lights(const MapIndex& map, const View& view, const Frame&
     const Link& link = roads.links[static_cast<std::size_t>(index)];
     if (link.signal < 0 || static_cast<std::size_t>(link.signal) >= view.signals.size()) continue;
     const std::uint8_t letter = view.signals[static_cast<std::size_t>(link.signal)];
-    if (!is_red(letter) && !is_yellow(letter)) continue;
+    if (!shows_red(letter) && !shows_yellow(letter)) continue;
     const std::int32_t from = roads.edge[static_cast<std::size_t>(link.from_lane)];
     const std::int32_t to = roads.edge[static_cast<std::size_t>(link.to_lane)];
     bool on_route = false;
     for (std::size_t e = 0; e + 1 < std::min(view.route.size(), kRouteEdges + 1); ++e) {
       on_route = on_route || (view.route[e] == from && view.route[e + 1] == to);
     }
-    if (!on_route && is_yellow(letter)) continue;
+    if (!on_route && shows_yellow(letter)) continue;
     lights_.push_back(
-        {on_route ? (is_red(letter) ? kRedOnRoute : kYellowOnRoute) : kRedElsewhere, s});
+        {on_route ? (shows_red(letter) ? kRedOnRoute : kYellowOnRoute) : kRedElsewhere, s});
   }
   for (const std::uint8_t value : {kRedElsewhere, kYellowOnRoute, kRedOnRoute}) {
     for (const Light& light : lights_) {

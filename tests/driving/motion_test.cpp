@@ -145,5 +145,22 @@ TEST(DrivingMotion, TheEndOfAPlanIsAStop) {
   EXPECT_NEAR(follower.motion().speed_mps, 0.0, 0.1);
 }
 
+TEST(DrivingMotion, AVehicleThatDrivesBeyondItsPlanKeepsItsDirection) {
+  // At 20 m/s the plan of a vehicle that should stand within 6 m ends long before the vehicle can.
+  PlanFollower follower(car(20.0));
+  Plan plan;
+  for (std::size_t i = 0; i < kPlanPoints; ++i) {
+    plan.points[i] = {.x_m = static_cast<float>(i + 1), .y_m = 0.1F};
+  }
+  follower.follow(plan);
+  double largest_rad = 0.0;
+  for (int i = 0; i < 60; ++i) {
+    follower.step(kStep_s);
+    largest_rad = std::max(largest_rad, std::abs(follower.motion().pose.heading_rad));
+  }
+  EXPECT_GT(follower.motion().pose.x_m, 20.0);
+  EXPECT_LT(largest_rad, 0.05);
+}
+
 }  // namespace
 }  // namespace traffic::driving
