@@ -84,6 +84,8 @@ def compiler(build):
 
 
 def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: header_examples.py BUILD_FOLDER")
     build = pathlib.Path(sys.argv[1])
     count, text = translation_unit()
     unit = build / "header_examples.cpp"

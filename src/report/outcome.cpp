@@ -65,7 +65,7 @@ Verdict safety_of(const Json& row, const Json* none) {
                                        {"emergency_brakes", "emergency brakings"},
                                        {"teleports", "teleports"}};
   constexpr std::array<Event, 2> kHints{Event{"hard_brakes", "hard brakes"},
-                                        {"unsafe_steps", "unsafe vehicle-seconds"}};
+                                        {"unsafe_steps", "unsafe vehicle-steps"}};
   const auto digits = [](double value) {
     return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
   };

@@ -265,10 +265,10 @@ TEST_F(Phase2Test, SavesByTimeBetweenEvaluations) {
 TEST_F(Phase2Test, AnEvaluationMayTakeLongerThanRanksWaitForEachOther) {
   const Outcome outcome = run_program(
       command(2, "run",
-              "--set evaluation.seeds=1..12 --set env.max_time_s=0 --set training.iterations=1 "
+              "--set evaluation.seeds=1..24 --set env.max_time_s=0 --set training.iterations=1 "
               "--set episodes.train_batch_size=20 --set episodes.rollout_fragment_length=5 "
               "--set training.eval_episodes=1 --set episodes.baseline_episodes=1 "
-              "--set comm.init_timeout_s=4 --set comm.timeout_s=4"));
+              "--set comm.init_timeout_s=8 --set comm.timeout_s=8"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_TRUE(summary("run")["result"].contains("evaluation"));
 }
@@ -547,7 +547,7 @@ TEST_F(Phase2Test, APolicyWithoutCommandsIsReportedOnceAsNoControl) {
                           "--set ppo.final_learning_rate=1e-6 "
                           "--set training.iterations=2 --set training.eval_interval=1"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, HasSubstr("0 vehicle-seconds under control"));
+  EXPECT_THAT(outcome.output, HasSubstr("0 vehicle-steps under control"));
   const std::string said = "the policy commands no vehicle on these seeds";
   EXPECT_THAT(outcome.output, HasSubstr(said));
   EXPECT_EQ(outcome.output.find(said), outcome.output.rfind(said)) << outcome.output;

@@ -111,7 +111,7 @@ TEST_F(HtmlReportTest, BeginsWithTheGainAndTheSafety) {
                           HasSubstr("on 2 seeds of merge; meter: +1.50 ± 1.00 %"),
                           HasSubstr("<strong>No worse than without</strong>"),
                           HasSubstr("9 hard brakes (10 without control)"),
-                          HasSubstr("2490 unsafe vehicle-seconds (2600 without control)"),
+                          HasSubstr("2490 unsafe vehicle-steps (2600 without control)"),
                           HasSubstr("<strong>" + human_duration(125))));
   EXPECT_EQ(count(html, "<html"), 1);
   EXPECT_THAT(html, Not(HasSubstr("http://"))) << "the page must not refer to other files";

@@ -92,17 +92,18 @@ void ControllerLog::evaluated(std::int64_t iteration, const Assessed& assessed) 
     compared =
         fmt::format(" (sampled over greedy {:+.2f} +- {:.2f})", more->mean, more->half_width);
   }
-  const double commanded_s = mean_cv_steps(evaluation.controlled);
+  const double commanded_steps = mean_cv_steps(evaluation.controlled);
   const bool vehicles_act = config().env.vehicles_act();
   const std::string commanded =
-      vehicles_act ? fmt::format(", {:.0f} vehicle-seconds under control", commanded_s) : "";
+      vehicles_act ? fmt::format(", {:.0f} vehicle-steps under control", commanded_steps) : "";
   spdlog::info(
       "iteration {}: gain of {} over no control {:+.2f} +- {:.2f} % on {} selection seeds "
       "(worst {:+.2f}){}, deciding {}{}",
       iteration, name_of(scene::objective_of(config().env.objective)), evaluation.gain.mean,
       evaluation.gain.half_width, evaluation.gain.count, evaluation.gain.least, commanded,
       to_string(assessed.decides), compared);
-  if (const bool idle = commanded_s == 0.0 && vehicles_act; !std::exchange(idle_, idle) && idle) {
+  if (const bool idle = commanded_steps == 0.0 && vehicles_act;
+      !std::exchange(idle_, idle) && idle) {
     spdlog::info(
         "iteration {}: the policy commands no vehicle on these seeds, so it equals no control "
         "until it learns a command that is worth giving",
