@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Trains on this machine with one rank for each GPU (2 ranks without GPUs) and the build for this machine. After a crash the
-# training continues from its newest checkpoint. The last line of the output says how it ended.
-# Usage: launch/train.sh [-n RANKS] [--restarts N] [--detach] CONFIG [more for traffic_train]
+# Trains on this machine with one rank for each GPU, or with 2 ranks if there is no GPU. After a crash the training
+# continues from its newest checkpoint. The last line of the output says how it ended.
+# Usage: launch/train.sh [-n RANKS] [--restarts N] [--detach] CONFIG [OPTIONS OF traffic_train]
 #   --restarts N  maximum number of restarts of a training that lost a rank or its simulations (2)
 #   --detach      return at once; the training survives log-out (launch/manage.sh shows and stops it)
 set -euo pipefail
@@ -51,8 +51,9 @@ echo $$ >"$run_dir/launch.pid"
 # If traffic_train refuses to start, the empty run folder is removed.
 trap 'rm -f "$run_dir/launch.pid"; rmdir "$run_dir/logs" "$run_dir" 2>/dev/null || true' EXIT
 stop='' mpirun_pid=''
-# mpirun forwards a signal to the ranks, which save and end, but loses signals while it starts. Ctrl-C does the same, and
-# a second Ctrl-C ends the ranks at once. mpirun runs in a session of its own, so it does not get Ctrl-C twice.
+# mpirun forwards USR1 to the ranks, which save and end. After TERM or INT it gives them about a second and then kills
+# them. A signal that arrives while mpirun starts is lost. The first Ctrl-C is passed on as USR1, and a second one as INT.
+# mpirun runs in a session of its own, so that it does not also get Ctrl-C from the terminal.
 # shellcheck disable=SC2317  # the traps call it
 on_signal() {
   local passed_on=$1
@@ -66,6 +67,19 @@ on_signal() {
 trap 'on_signal USR1' USR1
 trap 'on_signal TERM' TERM HUP
 trap 'on_signal INT' INT
+
+# Sets `arguments` to the arguments without --resume, which applies to the first start only: later starts continue from
+# the checkpoints of this run.
+drop_resume() {
+  arguments=()
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --resume) shift 2 || true ;;
+      --resume=*) shift ;;
+      *) arguments+=("$1"); shift ;;
+    esac
+  done
+}
 
 for ((start = 0; ; ++start)); do
   # --quiet: mpirun adds no explanation below the program's own last line, even if a rank was killed.
@@ -82,21 +96,16 @@ for ((start = 0; ; ++start)); do
   # 6: simulations that cannot be kept running; 7: a lost rank (docs/reference/exit-codes.md)
   case $code in 6 | 7) ;; *) if [ "$code" -le 128 ]; then break; fi ;; esac
   if [ -n "$stop" ] || [ "$start" -ge "$restarts" ]; then break; fi
-  say "exit code $code; continuing from the newest checkpoint, $((restarts - start)) restarts left"
-  arguments=()
-  while [ $# -gt 0 ]; do
-    # --resume applies to the first start only; later starts continue from the checkpoints of this run.
-    case $1 in
-      --resume) shift 2 || true ;;
-      --resume=*) shift ;;
-      *) arguments+=("$1"); shift ;;
-    esac
-  done
+  say "exit code $code; continuing from the newest checkpoint (restart $((start + 1)) of $restarts)"
+  drop_resume "$@"
   set -- "${arguments[@]}" --resume auto
 done
 
 case $code in
   0) if [ -f "$run_dir/report.html" ]; then say "done: open $run_dir/report.html"; fi ;;
-  75) say "stopped and saved; to continue: launch/train.sh -n $ranks $* $([[ " $* " == *" --resume "* ]] || echo --resume auto)" ;;
+  75)
+    drop_resume "$@"
+    say "stopped and saved; to continue: launch/train.sh -n $ranks$(printf ' %q' "${arguments[@]}") --resume auto"
+    ;;
 esac
 exit "$code"

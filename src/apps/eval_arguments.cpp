@@ -65,7 +65,8 @@ config::Program eval_program(EvalArguments& arguments) {
                            "constant_velocity, checkpoint:PATH; each drives the same vehicles; "
                            "repeatable")
                 ->type_name("NAME")
-                ->allow_extra_args(false);
+                ->allow_extra_args(false)
+                ->excludes("--against");
             app.add_option(
                    "--corrections", arguments.corrections,
                    "With --driver: writes files of scenes into this folder, in which SUMO's "

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
 #include "traffic/os/affinity.h"
@@ -14,12 +15,10 @@
 namespace traffic::apps {
 namespace {
 
-train::DriveEvaluationPlan make_plan(const EvalArguments& arguments,
-                                     const config::CommonOptions& options) {
+train::DriveEvaluationPlan make_plan(const EvalArguments& arguments, const config::Config& config) {
   if (!arguments.controllers.empty()) {
     throw ConfigError("--driver compares drivers of single vehicles: leave --controller out");
   }
-  const config::Config config = config::resolve(options);
   train::DriveEvaluationPlan plan;
   plan.drivers = train::drivers_to_compare(arguments.drivers);
   plan.scenarios = arguments.scenarios;
@@ -41,7 +40,12 @@ train::DriveEvaluationPlan make_plan(const EvalArguments& arguments,
 
 int compare_drivers(const EvalArguments& arguments, const config::CommonOptions& options,
                     const std::function<void(const train::EvaluationProgress&)>& progress) {
-  const train::DriveEvaluationPlan plan = make_plan(arguments, options);
+  const config::Config config = config::resolve(options);
+  const train::DriveEvaluationPlan plan = make_plan(arguments, config);
+  if (options.print_config) {
+    std::fputs(config::to_toml(config).c_str(), stdout);
+    return 0;
+  }
   const std::vector<train::DrivenEgo> egos = train::run_drive_evaluation(plan, progress);
   const std::string json = train::drive_json(plan, egos);
   if (!arguments.json_path.empty()) write_file_atomically(arguments.json_path, json);

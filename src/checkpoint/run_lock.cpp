@@ -58,10 +58,10 @@ Lock take_lock(int fd, const std::filesystem::path& path) {
 }
 
 /// The folder itself is locked as well, so that no second run can start after run.lock was removed.
-/// Network file systems cannot lock folders.
+/// If the file system cannot lock folders, as some network file systems cannot, the lock of
+/// run.lock has to do.
 bool holds_folder(const os::Descriptor& folder) {
-  return folder.is_open() &&
-         (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
+  return ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
 }  // namespace
@@ -71,16 +71,17 @@ RunLock::RunLock(const std::filesystem::path& dir) {
   std::filesystem::create_directories(dir, error);
   if (error) throw io_error("create", dir, error.value());
   const auto path = dir / "run.lock";
-  // Does not follow a link, because the file is emptied.
+  // O_NOFOLLOW: run.lock will be emptied, which must not happen to the target of a link.
   file_ = os::Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file_.is_open()) throw io_error("open", path, errno);
   const Lock lock = take_lock(file_.get(), path);
   const std::optional<LockHolder> holder = read_holder(file_.get());
-  // If this process got the lock, no other process holds it, even if the file names one that is a
-  // zombie now.
+  // If this process got the lock, the process that the file names has died. It may still exist as a
+  // zombie.
   if (lock == Lock::kHeldByAnother) refuse(dir, holder);
   if (lock == Lock::kUnknownHere && is_another_here(holder)) refuse(dir, holder);
   folder_ = os::Descriptor(::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder_.is_open()) throw io_error("open", dir, errno);
   if (!holds_folder(folder_)) refuse(dir, std::nullopt);
   if (holder) taken_over_from_ = holder->describe();
   write_holder(file_.get(), path);

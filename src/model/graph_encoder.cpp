@@ -84,12 +84,13 @@ torch::Tensor GraphEncoderImpl::run(const GraphBatch& graph, const ReceptiveFiel
   }
   std::optional<ThinInput> thin;
   torch::Tensor h;
+  const bool infers = !torch::GradMode::is_enabled();
   if (has_thin_input()) {
     thin = thin_input(graph.node_features,
-                      packed_input_ ? *packed_input_ : thin_form(*input_, *norm_));
+                      packed_input_ && infers ? *packed_input_ : thin_form(*input_, *norm_));
     // The first layer passes the gradient of its input to the three tensors of the thin form.
     h = torch::addmm(thin->of.offset.detach(), thin->rows.detach(), thin->of.basis.detach());
-  } else if (packed_projection_ && !torch::GradMode::is_enabled()) {
+  } else if (packed_projection_ && infers) {
     h = project_input(graph.node_features, *packed_projection_);
   } else {
     h = norm_(input_(graph.node_features.to(type)));

@@ -139,6 +139,9 @@ TEST_F(DrivingTraining, DriversThatDoNotFitAreRefused) {
   const Outcome missing = eval("--scenario town --driver checkpoint:/none.h5");
   EXPECT_EQ(missing.exit_code, 4) << missing.output;
   EXPECT_THAT(missing.output, HasSubstr("/none.h5"));
+  const Outcome two_games = eval("--driver idm --against beam");
+  EXPECT_EQ(two_games.exit_code, 2) << two_games.output;
+  EXPECT_THAT(two_games.output, HasSubstr("excludes"));
   const Outcome data = eval("--scenario town --driver checkpoint:" + scenes_);
   EXPECT_EQ(data.exit_code, 4) << data.output;
   const fs::path net = dir_ / "walk.net.xml";
@@ -152,6 +155,13 @@ TEST_F(DrivingTraining, DriversThatDoNotFitAreRefused) {
   const Outcome nowhere = eval("--driver idm --scenario " + (dir_ / "walk.sumocfg").string());
   EXPECT_EQ(nowhere.exit_code, 3) << nowhere.output;
   EXPECT_THAT(nowhere.output, HasSubstr("lane"));
+}
+
+TEST_F(DrivingTraining, TheConfigurationOfAComparisonOfDriversIsPrinted) {
+  const Outcome printed = run_program(
+      TRAFFIC_BIN_DIR "/traffic_eval --driver idm --set env.scenario=lights_town --print-config");
+  EXPECT_EQ(printed.exit_code, 0) << printed.output;
+  EXPECT_THAT(printed.output, HasSubstr("scenario = \"lights_town\"\n"));
 }
 
 /// The whole way of the guide, smaller: record a town, train, drive, and learn from corrections.

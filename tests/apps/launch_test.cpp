@@ -174,6 +174,22 @@ TEST_F(TrainScriptTest, RestartsAfterALostRankButNotAfterAMistake) {
   EXPECT_TRUE(outcome.output.ends_with("what is wrong\n")) << outcome.output;
 }
 
+TEST_F(TrainScriptTest, TheCommandThatContinuesAStoppedTrainingCanBeCopied) {
+  set_codes("75");
+  const Outcome outcome =
+      run("launch/train.sh configs/x.toml --resume never --run-dir 'my runs' "
+          "--set 'env.agents=[\"lights\"]'");
+  EXPECT_EQ(outcome.exit_code, 75);
+  const std::string mark = "to continue: ";
+  const auto at = outcome.output.find(mark);
+  ASSERT_NE(at, std::string::npos) << outcome.output;
+  const std::string command = outcome.output.substr(at + mark.size());
+  set_codes("0");
+  ASSERT_EQ(run(command.substr(0, command.find('\n'))).exit_code, 0) << command;
+  EXPECT_THAT(calls(), HasSubstr("configs/x.toml --run-dir my runs --set env.agents=[\"lights\"] "
+                                 "--resume auto\n"));
+}
+
 TEST_F(TrainScriptTest, ADetachedTrainingIsShownStoppedAndPruned) {
   write_program(
       dir_ / "launch/mpirun.sh",

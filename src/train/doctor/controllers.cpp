@@ -107,7 +107,7 @@ Finding describe_safety(const Trial& trial, const ControllerVerdict& verdict,
                                trial.plan.seeds.size(), of_none.jammed_runs);
   if (!verdict.may_be_recommended()) {
     finding.verdict = Verdict::kWarning;
-    finding.found += "; not safe";
+    finding.found += verdict.safe() ? "; more runs jammed than without control" : "; not safe";
   } else if (is_above) {
     finding.verdict = Verdict::kWarning;
     finding.found +=
