@@ -86,7 +86,7 @@ ExitCode verify(const VerifyOptions& options) {
       std::printf("%s\n", fmt::format("{} lacks {}", path, fmt::join(features, ", ")).c_str());
     }
     for (const auto& problem : all) std::printf("%s\n", problem.c_str());
-    std::printf("%zu files, %zu problems\n", paths.size(), all.size());
+    std::printf("files: %zu, problems: %zu\n", paths.size(), all.size());
   }
   return all.empty() ? ExitCode::kDone : ExitCode::kData;
 }

@@ -1,4 +1,5 @@
-/// Parses a chunk of recorded traffic in JSON while it is read.
+/// Parses a chunk, a JSON file with recorded traffic, while its bytes are being read, so that the
+/// file need not fit into memory.
 #pragma once
 
 #include <fmt/format.h>
@@ -65,7 +66,9 @@ class ByteIterator {
   char value_ = 0;
 };
 
-/// Handles the parser's events of {"samples": [{"time_s": .., "vehicles": [{..}, ..]}, ..]}.
+/// Receives the events of the JSON parser for a chunk of the form
+/// {"samples": [{"time_s": .., "vehicles": [{..}, ..]}, ..]}. Gives each sample to the sink as a
+/// frame.
 class ChunkHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
   ChunkHandler(const std::string& file, const CountedBytes& bytes, InputProblems& problems,

@@ -39,8 +39,8 @@ class DailyTest : public RunFolderTest {
                                       const std::string& environment = "") const {
     return "env -C " + dir_.string() + " " + environment + " " + command;
   }
-  /// The command of a training with minutes of traffic and a tiny controller that sees named
-  /// features.
+  /// The arguments of a short training: episodes of two minutes of traffic, and a tiny controller
+  /// that sees hand-made features.
   [[nodiscard]] static std::string training(const std::string& run, int seed) {
     return "configs/rl_only.toml --run-dir " + run + " --seed " + std::to_string(seed) +
            " --set run.device=cpu --set env.max_time_s=120 --set rollout.workers=1 "

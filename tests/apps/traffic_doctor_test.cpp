@@ -33,7 +33,7 @@ TEST_F(DoctorTest, FindsWhatARunNeedsAndLeavesNothingBehind) {
   EXPECT_TRUE(fs::is_empty(dir_));
 }
 
-TEST_F(DoctorTest, WorksWithoutMpirunAndForPrograms) {
+TEST_F(DoctorTest, WorksWithoutMpirunAndPrintsJson) {
   const Outcome outcome = run_program(TRAFFIC_BIN_DIR
                                       "/traffic_doctor --json --set rollout.workers=1 "
                                       "--set rollout.envs_per_worker=1 --set run.dir=" +
@@ -108,7 +108,8 @@ TEST_F(DoctorTest, WithoutConnectedVehiclesItSuggestsTheLights) {
       run_program(TRAFFIC_BIN_DIR "/traffic_doctor --scenario arterial --set env.max_time_s=120");
   EXPECT_EQ(both.exit_code, 0) << both.output;
   EXPECT_THAT(both.output, AllOf(HasSubstr("ok       signals"), HasSubstr("configs/joint.toml")));
-  // For a configuration of vehicles the doctor says why they cannot act, and suggests another way.
+  // If env.agents names only vehicles, the doctor says why they cannot act, and suggests the lights
+  // instead.
   const Outcome vehicles = run_program(look + "--set 'env.agents=[\"vehicles\"]'");
   EXPECT_EQ(vehicles.exit_code, 2) << vehicles.output;
   EXPECT_THAT(vehicles.output,

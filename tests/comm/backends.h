@@ -1,5 +1,5 @@
-/// The communicators that are available on this machine for the ranks of the test, so that all
-/// tests can run with each of them.
+/// Lists the communicators that the ranks of a test can use on this machine, so that each test can
+/// run with every one of them.
 #pragma once
 
 #include <gtest/gtest.h>

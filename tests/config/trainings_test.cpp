@@ -67,7 +67,7 @@ TEST(Trainings, APlanThatDoesNotFitIsRefusedWithTheReason) {
 TEST(Trainings, ATableOfATrainingHasWhatConcernsIt) {
   try {
     parse_plan("[phase1.ppo]\ngamma = 0.5\n", "plan.toml");
-    FAIL() << "no error";
+    FAIL() << "expected a ConfigError: ppo.gamma does not concern phase 1";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), HasSubstr("ppo.gamma: does not concern phase 1, world_model"));
   }

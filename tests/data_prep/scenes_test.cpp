@@ -91,7 +91,7 @@ TEST_F(Scenes, ARecordedTownHasRoutesLightsAndSmoothMovements) {
   EXPECT_EQ(on_route, scene.nodes.size());
   const auto verified = data_prep("verify " + path("data/drive_town_2-0000.h5"));
   EXPECT_EQ(verified.exit_code, 0) << verified.output;
-  EXPECT_THAT(verified.output, HasSubstr("1 files, 0 problems"));
+  EXPECT_THAT(verified.output, HasSubstr("files: 1, problems: 0"));
 }
 
 TEST_F(Scenes, TheSameSeedGivesTheSameScenes) {

@@ -83,7 +83,7 @@ TEST(RoadMap, ANetworkWithoutLanesForCarsIsAnError) {
   const scene::testing::TempFile file("walk.net.xml", text);
   try {
     (void)read_road_map(file.path());
-    FAIL() << "no error";
+    FAIL() << "expected a DataError: no lane is open to cars";
   } catch (const DataError& error) {
     EXPECT_THAT(error.what(), HasSubstr("none of its lanes is open to passenger cars"));
   }

@@ -32,7 +32,7 @@ TEST(Minibatches, HaveTheSameNumberOnEveryRank) {
   EXPECT_EQ(permuted_minibatches(0, 5, 1).size(), 5U);
 }
 
-TEST(Minibatches, EveryPlaceIsEquallyLikely) {
+TEST(Minibatches, EveryStateIsEquallyLikelyToComeFirst) {
   constexpr int kSeeds = 3000;
   torch::Tensor counts = torch::zeros({5}, torch::kFloat64);
   for (int seed = 0; seed < kSeeds; ++seed) {
@@ -41,10 +41,10 @@ TEST(Minibatches, EveryPlaceIsEquallyLikely) {
   }
   const double expected = kSeeds / 5.0;
   const double chi_square = ((counts - expected).square() / expected).sum().item<double>();
-  EXPECT_LT(chi_square, 18.47);  // 4 degrees of freedom, 0.1 % of seeds by chance
+  EXPECT_LT(chi_square, 18.47);  // exceeded by chance in 0.1 % of cases (4 degrees of freedom)
 }
 
-TEST(Minibatches, AreCountedByTheStatesOfAllRanks) {
+TEST(Minibatches, NumberFollowsFromTheStatesOfAllRanks) {
   EXPECT_EQ(count_minibatches(4000, 128), 32);
   EXPECT_EQ(count_minibatches(128, 128), 1);
   EXPECT_EQ(count_minibatches(0, 128), 1);

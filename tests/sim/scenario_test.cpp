@@ -24,7 +24,7 @@ TEST(Scenario, IsFoundByNameAndByPath) {
 TEST(Scenario, AnUnknownNameListsTheShippedOnes) {
   try {
     find_scenario("marge");
-    FAIL() << "no error";
+    FAIL() << "expected a DataError: the scenario is unknown";
   } catch (const DataError& e) {
     EXPECT_THAT(e.what(), HasSubstr("'marge'"));
     EXPECT_THAT(e.what(),

@@ -47,14 +47,16 @@ class SideEffects : public ::testing::Test {
   ScenarioFolder folder_;
 };
 
-TEST_F(SideEffects, GdalIsNotLoaded) {
+TEST_F(SideEffects, TheRealGdalIsNotLoaded) {
   SumoEnv env({.scenario = folder_.config(kFlow, 300)});
   drive(env, 10);
   const std::string own = fs::path(TRAFFIC_BIN_DIR).parent_path() / "lib";
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     if (line.find("/libgdal") == line.npos) continue;
-    EXPECT_THAT(line, HasSubstr(own)) << "cmake/FindLibsumo.cmake";
+    EXPECT_THAT(line, HasSubstr(own))
+        << "the real GDAL is loaded instead of the empty library that "
+           "cmake/FindLibsumo.cmake builds";
   }
 }
 
@@ -141,14 +143,14 @@ TEST_F(SideEffects, NothingThatSumoPrintsIsOnStdout) {
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
 }
 
-TEST_F(SideEffects, ArgumentsWithWhichSumoDoesNotSimulateAreRefused) {
+TEST_F(SideEffects, ArgumentsThatSetTheSeedOrOnlyWriteFilesAreRefused) {
   const std::string scenario = folder_.config(kFlow, 60);
   for (const std::string name : {"save-configuration", "save-template", "seed"}) {
     SCOPED_TRACE(name);
     const std::string value = name == "seed" ? "5" : folder_.path("written.xml");
     try {
       const SumoEnv env({.scenario = scenario, .sumo_args = {"--" + name, value}});
-      ADD_FAILURE() << "no error";
+      ADD_FAILURE() << "expected a DataError: SumoEnv must not accept this argument";
     } catch (const DataError& error) {
       EXPECT_THAT(error.what(), HasSubstr("--" + name));
     }
@@ -190,7 +192,7 @@ TEST_F(SideEffects, ADemandFactorHoldsFromTheNextReset) {
   EXPECT_NEAR(count(1.0), 150, 1);
 }
 
-TEST_F(SideEffects, TrafficIsResumedWhereTheArgumentsNameABegin) {
+TEST_F(SideEffects, ASavedStateIsResumedAtItsTimeDespiteTheArgumentBegin) {
   const std::string scenario = folder_.config(kFlow, 300);
   SumoEnv env({.scenario = scenario, .sumo_args = {"--begin", "10"}});
   drive(env, 30);

@@ -83,7 +83,7 @@ TEST(SumoErrors, AFailureInTheMiddleOfAnEpisodeIsADataError) {
   SumoEnv env({.scenario = folder.config(late, 900)});
   try {
     while (!env.done()) env.step();
-    FAIL() << "no error";
+    FAIL() << "expected a DataError: vehicle c has an invalid route";
   } catch (const DataError& e) {
     EXPECT_THAT(e.what(), HasSubstr("nowhere"));
   }

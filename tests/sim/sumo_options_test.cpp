@@ -159,7 +159,7 @@ TEST_F(SumoOptionsTest, AFileThatSumoRefusesComesWithSumosMessage) {
   folder_.write("bad.sumocfg", "<configuration><no-such-option value='1'/></configuration>");
   try {
     const SumoOptions options(folder_.path("bad.sumocfg"), {});
-    FAIL() << "no error";
+    FAIL() << "expected a DataError: SUMO does not know the option";
   } catch (const DataError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("bad.sumocfg"), HasSubstr("no-such-option")));
   }

@@ -110,7 +110,8 @@ TEST(PeriodCodec, SurvivesSpoiledWords) {
       } catch (const WorkerError&) {
         continue;
       }
-      // If the period is accepted, every view lies within the bytes.
+      // An accepted period may have wrong numbers, but its views must lie within the bytes
+      // (AddressSanitizer checks this), and its edges must begin at vehicles of the frame.
       for (const scene::FrameView& frame : period.of<VehicleSection>().frames) {
         for (const std::int32_t source : frame.edge_src) {
           ASSERT_GE(source, 0);
@@ -221,7 +222,7 @@ TEST(PeriodCodec, HasRoomForTheVehiclesItWasMadeFor) {
   PeriodFixture full;
   full.frames.assign(4, testing::make_frame(500, 1.0));
   for (auto& frame : full.frames) {
-    // The maximum number of neighbours of a vehicle.
+    // Each vehicle has 8 neighbours, the maximum.
     frame.edge_src.assign(500 * 8, 1);
     frame.edge_features.assign(500 * 8 * 4, 1.0F);
     for (std::size_t i = 0; i <= 500; ++i) frame.edge_ptr[i] = static_cast<std::int32_t>(8 * i);

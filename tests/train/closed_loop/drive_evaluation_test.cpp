@@ -33,7 +33,7 @@ TEST(DriveEvaluation, SumoIsAlwaysThereAndFirst) {
   EXPECT_THROW(drivers_to_compare({"idm", "idm"}), ConfigError);
   try {
     drivers_to_compare({"taxi"});
-    FAIL() << "there is no such driver";
+    FAIL() << "expected a ConfigError: there is no driver taxi";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), HasSubstr("found 'taxi', expected sumo, idm"));
   }
@@ -98,7 +98,7 @@ TEST(DriveEvaluation, AFailedEpisodeIsNamedWithItsReason) {
   plan.traffic.demand_factor = 0.0;
   try {
     run_drive_evaluation(plan);
-    FAIL() << "no car is on the road";
+    FAIL() << "expected an error: no car is on the road";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kData);
     EXPECT_THAT(error.what(), HasSubstr("driver sumo, scenario town, seed "));

@@ -88,16 +88,18 @@ TEST(LightLearner, SeveralRanksLearnTheSameAsOne) {
     const auto all = simulate_episodes(alone_policy, kEpisodes, 0, 1);
     ASSERT_TRUE(together.update(mine, kEpisodes, iteration));
     ASSERT_TRUE(joined.update(all, kEpisodes, iteration));
-    // The order of summation differs through a dozen steps of Adam. In the second iteration, values
-    // that differ by rounding may fall on different sides of a clip.
+    // One rank and several ranks sum gradients in different orders, and the rounding errors grow
+    // over about a dozen steps of Adam. In the second iteration, two values that differ only by
+    // rounding may fall on different sides of a clip.
     const double tolerance = iteration == 0 ? 3e-5 : 2e-3;
     EXPECT_TRUE(
         torch::allclose(together.parameters().flat(), joined.parameters().flat(), 0, tolerance));
   }
 }
 
-/// Whether a parameter contains weights that only rounding moves, because no decision depends on
-/// them. Such weights shift the attention logits of all in-edges of a node alike.
+/// Whether some weights of this parameter have no effect on any decision: the biases of the keys
+/// and of the risk add the same number to the attention scores of all edges that lead to a node.
+/// Their gradients consist of rounding errors only, so they differ between the learners.
 bool is_idle(const std::string& name) {
   return name.ends_with("risk_out.bias") || name.ends_with("qkv.bias");
 }
@@ -118,7 +120,7 @@ TEST(LightLearner, SeveralRanksWithAnEncoderLearnTheSameAsOne) {
   const auto expected = joined.parameters().parameters();
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const auto& [name, parameter] = together.parameters().parameters()[i];
-    // The order of summation differs through a dozen steps of Adam.
+    // Rounding errors of the different orders of summation grow over about a dozen steps of Adam.
     EXPECT_TRUE(is_idle(name) || torch::allclose(parameter, expected[i].second, 0, 1e-4)) << name;
   }
 }
@@ -182,7 +184,8 @@ TEST(LightLearner, LearnsToChooseTheGreenWithTheHighestReward) {
     ASSERT_TRUE(learner.update(episodes, 12, iteration));
   }
   EXPECT_NEAR(before, 0.5, 0.05) << "the initial policy chooses at random";
-  EXPECT_GT(mean_reward(policy), 0.65) << "the best of two to four greens has 0.74 on average";
+  EXPECT_GT(mean_reward(policy), 0.65)
+      << "the best of two to four greens has a reward of 0.74 on average";
 }
 
 TEST(LightLearner, LearnsFromQuietLightsBesideBusyOnes) {
@@ -224,6 +227,7 @@ TEST(LightLearner, ContinuesExactlyAfterARestore) {
     const auto episodes = simulate(first_policy, 3, 0, 1, 8);
     for (auto* one : {&first, &second}) ASSERT_TRUE(one->update(episodes, 3, 1));
     EXPECT_TRUE(first.parameters().flat().equal(second.parameters().flat()));
+    // The running means, which are in use while these objects live, are equal, too.
     const WeightsInUse of_first = first.weights_in_use();
     const WeightsInUse of_second = second.weights_in_use();
     EXPECT_TRUE(first.parameters().flat().equal(second.parameters().flat()));
@@ -242,7 +246,8 @@ TEST(LightLearner, NonFiniteGradientsNameTheLearningRateKey) {
     for (std::int64_t iteration = 0; iteration < 10; ++iteration) {
       learner.update(episodes, 3, iteration);
     }
-    FAIL() << "ten updates in a row have no finite gradient";
+    FAIL()
+        << "ten updates in a row without a finite gradient should have ended with a NumericError";
   } catch (const NumericError& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("a lower lights.ppo.learning_rate"));
   }

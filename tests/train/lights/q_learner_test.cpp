@@ -102,7 +102,7 @@ TEST(LightRow, TooManyGreensRaiseAnErrorThatNamesTheKey) {
   LightPolicy policy(kKind, 3);
   try {
     push_all(layout_of(2), simulate_episodes(policy, 2, 0, 1), {});
-    FAIL() << "no error";
+    FAIL() << "expected a DataError: a light has more than two greens";
   } catch (const DataError& error) {
     EXPECT_THAT(error.what(), HasSubstr("lights.max_greens"));
   }

@@ -17,7 +17,7 @@ std::string refusal_of(const DeviceSituation& situation, ExitCode code) {
     EXPECT_EQ(error.code(), code);
     return error.what();
   }
-  ADD_FAILURE() << "was not refused";
+  ADD_FAILURE() << "expected decide_device to refuse this situation";
   return {};
 }
 

@@ -9,7 +9,7 @@
 namespace traffic::train {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers beside this file
+using namespace testing;  // NOLINT: the helpers of experience_fixture.h
 
 PolicyInput input_of(const std::vector<std::int64_t>& ptr, std::uint64_t seed) {
   Rng rng(seed);
@@ -35,8 +35,8 @@ TEST(Policy, StartsWithTheConfiguredProbabilityOfACommand) {
   for (const double probability : {0.1, 0.35, 0.8}) {
     config.vehicles.first_command_probability = probability;
     Policy policy(config, kWidths, torch::kCPU);
-    // Three standard errors of 2,000 draws are at most 0.035. The small weights of the heads add a
-    // little.
+    // Three standard errors of 2,000 draws are at most 0.035. The small initial weights of the
+    // heads shift the probability a little.
     EXPECT_NEAR(share_of_commands(policy), probability, 0.05);
   }
 }
@@ -105,8 +105,8 @@ TEST_F(AdvisedPolicy, DeviatesOnlyIfTheValueIsHigherByTheMargin) {
     return decide(policy, in_, {});
   };
   EXPECT_TRUE((commands(0.0).action == 2.0).all().item<bool>());
-  // The margin exceeds the difference of adjacent commands, 0.5, but not that of the first and the
-  // last, 1.0.
+  // A margin of 0.7 is more than the 0.5 between the values of adjacent commands, but less than the
+  // 1.0 between those of the first and the last command.
   const Decisions some = commands(0.7);
   const torch::Tensor advised = advised_.index_select(0, some.row);
   EXPECT_TRUE(torch::equal(some.action.to(torch::kLong),
@@ -127,7 +127,7 @@ TEST_F(AdvisedPolicy, ExploresAroundTheAdvice) {
   policy.explore(1.0);
   const Followed share = followed(policy);
   // A candidate that does not take the advice gets "none" with probability 0.4 and each of the two
-  // commands with probability 0.3, which may be the advised one.
+  // commands with probability 0.3. What it gets may be what the advice was.
   EXPECT_NEAR(share.commands.mean().item<double>(), 0.8 + 0.2 * 0.3, 0.035);
   EXPECT_NEAR(share.nothing.mean().item<double>(), 0.96 + 0.04 * 0.4, 0.02);
 }

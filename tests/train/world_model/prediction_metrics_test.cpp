@@ -7,7 +7,7 @@
 namespace traffic::train {
 namespace {
 
-TEST(RocHistogram, CountsPairsInTheRightOrderAndTiesHalf) {
+TEST(RocHistogram, CountsOrderedPairsFullyAndTiesHalf) {
   RocHistogram roc;
   for (const double score : {0.1, 0.4, 0.6}) roc.add(score, false);
   for (const double score : {0.4, 0.9}) roc.add(score, true);
