@@ -57,7 +57,8 @@ config::Program eval_program(EvalArguments& arguments) {
                 ->allow_extra_args(false);
             app.add_option("--games", arguments.games,
                            "With --against: games for each pair of teams, half of them from "
-                           "either side; the seeds of their starts begin with the first of --seeds")
+                           "either side (an odd number is rounded down); the seeds of their "
+                           "starts begin with the first of --seeds")
                 ->check(CLI::Range(4, 10'000'000))
                 ->capture_default_str();
             app.add_option("--driver", arguments.drivers,

@@ -82,7 +82,8 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.seed, "Seed of the start, or of the first start")
       ->capture_default_str();
   app.add_option("--games", options.games,
-                 "Play this many games, each start from both sides, and count the wins")
+                 "Play this many games (an odd number is rounded down) and count the wins; both "
+                 "teams play each start from either side")
       ->check(CLI::Range(4, 10'000'000));
   app.add_option("--page", options.page, "Write the game to this file, as a page for a browser");
   app.add_option("--delay-ms", options.delay_ms, "Pause between steps on a terminal, ms")

@@ -38,8 +38,8 @@ std::string expected_names(std::string_view found) {
     if (!training.number.empty()) names.push_back(training.number);
   }
   for (const TrainingFacts& training : trainings()) names.push_back(training.name);
-  std::string text =
-      fmt::format("expected one of {}, or several with commas between", fmt::join(names, ", "));
+  std::string text = fmt::format("expected one of {}, or several of them separated by commas",
+                                 fmt::join(names, ", "));
   const auto near = nearest_name(found, names);
   if (near && found.size() > 1) text += fmt::format("; did you mean '{}'?", *near);
   return text;
@@ -74,10 +74,11 @@ ReadPlan read_plan(std::string_view text) {
       const auto& from = training->starts_from;
       if (std::ranges::find(from, before.name) == from.end()) {
         return {{},
-                fmt::format("but {} cannot start from a checkpoint of {}, which comes before it; "
-                            "it starts from {}",
-                            training->name, before.name,
-                            from.empty() ? "nothing" : fmt::format("{}", fmt::join(from, ", ")))};
+                fmt::format(
+                    "but {0} comes after {1} and cannot start from its checkpoint; {0} can "
+                    "start from {2}",
+                    training->name, before.name,
+                    from.empty() ? "no other training" : fmt::format("{}", fmt::join(from, ", ")))};
       }
     }
     plan.trainings.push_back(training);
@@ -95,8 +96,8 @@ void register_training(TrainingFacts facts) {
   for (const TrainingFacts& other : registered()) {
     const bool differs = other.name != facts.name && other.folder != facts.folder &&
                          (facts.number.empty() || other.number != facts.number);
-    TRAFFIC_CHECK(differs, "training {} has a name, number or folder of training {}", facts.name,
-                  other.name);
+    TRAFFIC_CHECK(differs, "training {} has the same name, number or folder as training {}",
+                  facts.name, other.name);
   }
   for (const Section& section : sections()) {
     TRAFFIC_CHECK(

@@ -32,7 +32,8 @@ std::optional<std::int64_t> bytes_of(const std::filesystem::path& path, const st
 
 constexpr const char* kMachineMemory = "/proc/meminfo";
 
-/// A limit in a file of a control group; the largest number if there is none ("max").
+/// A limit in a file of a control group; the largest std::int64_t if the file is missing or sets no
+/// limit ("max").
 std::int64_t limit_in(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::int64_t limit = 0;

@@ -14,8 +14,9 @@ SignalProgram::SignalProgram(std::vector<SignalPhase> phases) : phases_(std::mov
   TRAFFIC_CHECK(!phases_.empty(), "a traffic light without phases");
   const std::size_t links = phases_.front().state.size();
   for (const auto& phase : phases_) {
-    TRAFFIC_CHECK(phase.state.size() == links, "phases '{}' and '{}' differ in their links",
-                  phases_.front().state, phase.state);
+    TRAFFIC_CHECK(phase.state.size() == links,
+                  "phases '{}' and '{}' have different numbers of links", phases_.front().state,
+                  phase.state);
     start_s_.push_back(cycle_s_);
     cycle_s_ += phase.duration_s;
   }

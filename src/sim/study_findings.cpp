@@ -174,14 +174,14 @@ class Judge {
     } else if (*duration > kLongestEpisode_s) {
       warn("env.max_time_s",
            fmt::format("an episode lasts {:.0f} days", *duration / kLongestEpisode_s),
-           fmt::format("env.max_time_s = {:g}", kHour_s));
+           fmt::format("set env.max_time_s = {:g}", kHour_s));
     }
     const double steps = env_.control_period_s / study_.step_length_s;
     if (use_.learns && std::fabs(steps - std::round(steps)) > 1e-6) {
       error("env.control_period_s",
             fmt::format("a control period of {:g} s is no whole number of steps of {:g} s",
                         env_.control_period_s, study_.step_length_s),
-            fmt::format("env.control_period_s = {:g}",
+            fmt::format("set env.control_period_s = {:g}",
                         study_.step_length_s * std::max(1.0, std::round(steps))));
     }
     if (study_.time_to_teleport_s > 0) {
@@ -189,7 +189,7 @@ class Judge {
            fmt::format("vehicles that stand for {:g} s are teleported, so that jams dissolve by "
                        "themselves",
                        study_.time_to_teleport_s),
-           R"(env.sumo_args = ["--time-to-teleport", "-1"])");
+           R"(set env.sumo_args = ["--time-to-teleport", "-1"])");
     }
   }
 
@@ -216,7 +216,7 @@ class Judge {
   [[nodiscard]] std::string or_the_lights() const {
     if (study_.trainable_lights == 0) return "";
     return fmt::format(
-        "; or let its {} act: env.agents = [\"lights\"], as in configs/signals.toml",
+        "; or let its {} act: set env.agents = [\"lights\"], as in configs/signals.toml",
         study_.trainable_lights == 1 ? "light" : fmt::format("{} lights", study_.trainable_lights));
   }
 
@@ -227,21 +227,21 @@ class Judge {
       const auto similar = types_that_look_connected(study_);
       about_demand(
           "env.cv_types", no_vehicle_is_connected(study_, env_),
-          (similar.empty() ? "name those that are connected in env.cv_types, or set a share of "
-                             "all, env.cv_share = 0.25"
-                           : "env.cv_types = " + toml_list(similar)) +
+          (similar.empty() ? "set env.cv_types to those that are connected, or connect a share "
+                             "of all vehicles: set env.cv_share = 0.25"
+                           : "set env.cv_types = " + toml_list(similar)) +
               or_the_lights());
       return;
     }
     if (!study_.conflicts.empty() && connected_past_conflicts() <= 0) {
       about_demand(
           "env.cv_types", "no connected vehicle has a conflict on its route",
-          "connect vehicles that have one: env.cv_types or env.cv_share" + or_the_lights());
+          "connect vehicles that have one: set env.cv_types or env.cv_share" + or_the_lights());
     }
     const double share = connected / study_.vehicles;
     if (share < kFewConnected) {
       warn("env.cv_share", fmt::format("only {:.1f} % of the vehicles are connected", 100 * share),
-           "they can do little; connect more vehicles: env.cv_share = 0.1");
+           "they can do little; connect more vehicles: set env.cv_share = 0.1");
     }
   }
 
@@ -260,7 +260,7 @@ class Judge {
     if (study_.conflicts.empty()) return;
     if (use_.learns && candidate_rule(config_).released_only && !can_yield(study_)) {
       error("vehicles.commands", kNothingToYieldTo,
-            R"(vehicles.commands = ["none", "stop", "slow", "hold", "fast"])");
+            R"(set vehicles.commands = ["none", "stop", "slow", "hold", "fast"])");
     }
     for (const std::string& name : config::controller_parts(use_.controllers)) {
       const std::string_view kind = std::string_view(name).substr(0, name.find('('));
@@ -305,7 +305,7 @@ class Judge {
            fmt::format("the last vehicle departs at {:.0f} s, but the episode ends at {:.0f} s: "
                        "for most of the episode there is hardly any traffic to control",
                        study_.last_depart_s, *end_s),
-           fmt::format("env.max_time_s = {:.0f}", sensible_end_s(study_)));
+           fmt::format("set env.max_time_s = {:.0f}", sensible_end_s(study_)));
     }
   }
 
@@ -339,7 +339,7 @@ std::vector<StudyFinding> set_the_obvious(const NetworkStudy& study, config::Env
     said.push_back({Severity::kSaid, "env.max_time_s",
                     fmt::format("the scenario has no end; its last vehicle departs at {:.0f} s",
                                 study.last_depart_s),
-                    fmt::format("set env.max_time_s = {:.0f}", env.max_time_s)});
+                    fmt::format("the program sets env.max_time_s = {:.0f}", env.max_time_s)});
   }
   const auto similar = types_that_look_connected(study);
   const bool untouched = env.cv_types == config::Env{}.cv_types && env.cv_share <= 0;
@@ -347,7 +347,7 @@ std::vector<StudyFinding> set_the_obvious(const NetworkStudy& study, config::Env
     std::string found = no_vehicle_is_connected(study, env);
     env.cv_types = similar;
     said.push_back({Severity::kSaid, "env.cv_types", std::move(found),
-                    "set env.cv_types = " + toml_list(similar)});
+                    "the program sets env.cv_types = " + toml_list(similar)});
   }
   return said;
 }

@@ -29,7 +29,7 @@ TEST_F(DoctorTest, FindsWhatARunNeedsAndLeavesNothingBehind) {
                     HasSubstr("for 2 ranks and 2 simulations"), HasSubstr("NCCL_DEBUG = WARN"),
                     HasSubstr("processors in the last minute"), HasSubstr("of swap in use"),
                     HasSubstr("ranks 0, 1: run.device"), HasSubstr("MPI between 2 ranks on 1 node"),
-                    HasSubstr("2 of merge were ready after"), HasSubstr("0 failed")));
+                    HasSubstr("2 of merge ready after"), HasSubstr("0 failed")));
   EXPECT_TRUE(fs::is_empty(dir_));
 }
 
@@ -77,7 +77,7 @@ TEST_F(DoctorTest, ChecksAScenarioWithoutAConfiguration) {
   for (const char* part :
        {"1 conflict: ", "ramp gives way or ends", "types hv 75 %, cv 25 %", "routes main 79 %",
         "varies with the seed", "120 s from 0 s in steps of 1 s, no teleports", "0 lights",
-        "1 approach that give way or end", "without control took", "0 warnings, 0 failed"}) {
+        "1 approach giving way or ending", "without control took", "0 warnings, 0 failed"}) {
     EXPECT_THAT(outcome.output, HasSubstr(part));
   }
   EXPECT_THAT(outcome.output, Not(HasSubstr("LibTorch")));
@@ -90,7 +90,7 @@ TEST_F(DoctorTest, SaysWhatMakesAScenarioUseless) {
   EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
   EXPECT_THAT(outcome.output,
               HasSubstr("FAILED   env.cv_types   no vehicle is of type 'truck'; types are hv 75 %, "
-                        "cv 25 %: env.cv_types = [\"cv\"]"));
+                        "cv 25 %: set env.cv_types = [\"cv\"]"));
 }
 
 TEST_F(DoctorTest, WithoutConnectedVehiclesItSuggestsTheLights) {

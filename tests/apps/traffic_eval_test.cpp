@@ -175,9 +175,10 @@ class StrangersNetwork : public TrafficEval {
 TEST_F(StrangersNetwork, WithoutConnectedVehiclesIsAnErrorThatNamesTheKey) {
   const Outcome outcome = evaluate(scenario({"car", "car", "van"}));
   EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
-  EXPECT_THAT(outcome.output,
-              HasSubstr("no vehicle is of type 'cv'; types are car 67 %, van 33 %: name those that "
-                        "are connected in env.cv_types"));
+  EXPECT_THAT(
+      outcome.output,
+      HasSubstr("no vehicle is of type 'cv'; types are car 67 %, van 33 %: set env.cv_types "
+                "to those that are connected"));
   EXPECT_THAT(outcome.output, Not(HasSubstr("gain_%")));
 }
 
@@ -185,8 +186,9 @@ TEST_F(StrangersNetwork, ObviousSettingsAreMadeAndReported) {
   const Outcome outcome = evaluate(scenario({"HV", "CV"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   for (const char* part :
-       {"set env.cv_types = [\"CV\"]", "departs at 115 s: set env.max_time_s = 600",
-        "are teleported", "the same with every seed", "50 % of them connected (CV)"}) {
+       {"the program sets env.cv_types = [\"CV\"]",
+        "departs at 115 s: the program sets env.max_time_s = 600", "are teleported",
+        "the same with every seed", "50 % of them connected (CV)"}) {
     EXPECT_THAT(outcome.output, HasSubstr(part));
   }
 }

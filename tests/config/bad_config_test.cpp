@@ -121,7 +121,7 @@ const std::vector<BadConfig> kBadConfigs{
     {"NegativeSeed", "run.seed = -1\n", "bad.toml:1:12: run.seed: found -1, expected >= 0"},
     {"PhaseThatDoesNotExist", "run.phase = 7\n",
      "bad.toml:1:13: run.phase: found '7', expected one of all, 1, 2, 3, world_model, ppo, "
-     "ppo_constrained, snakes, dqn, driving, or several with commas between"},
+     "ppo_constrained, snakes, dqn, driving, or several of them separated by commas"},
     {"KeyInAnotherPhase", "[phase2.training]\niteration = 1\n",
      "bad.toml:2:1: phase2.training.iteration: unknown key; did you mean 'training.iterations'?"},
     {"ValueInAnotherPhase", "[phase3.training]\niterations = 0\n",

@@ -56,10 +56,10 @@ TEST(Trainings, APlanIsAnyListThatFits) {
 TEST(Trainings, APlanThatDoesNotFitIsRefusedWithTheReason) {
   EXPECT_THAT(
       error_for("1,3"),
-      HasSubstr("ppo_constrained cannot start from a checkpoint of world_model, which comes "
-                "before it; it starts from ppo"));
+      HasSubstr("ppo_constrained comes after world_model and cannot start from its checkpoint; "
+                "ppo_constrained can start from ppo"));
   EXPECT_THAT(error_for("2,2"), HasSubstr("expected each training once, found ppo twice"));
-  EXPECT_THAT(error_for("2,1"), HasSubstr("it starts from nothing"));
+  EXPECT_THAT(error_for("2,1"), HasSubstr("can start from no other training"));
   EXPECT_THAT(error_for("1,ppx"), HasSubstr("did you mean 'ppo'?"));
   EXPECT_THAT(error_for("1,"), HasSubstr("expected one of all, 1, 2, 3"));
 }

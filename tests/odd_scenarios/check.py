@@ -213,7 +213,7 @@ class Check:
             episode = json.loads(evaluated.out)["episodes"][0]
         except (ValueError, LookupError):
             return  # reported before
-        chosen = re.search(r"set env.max_time_s = (\d+)", evaluated.err)
+        chosen = re.search(r"the program sets env.max_time_s = (\d+)", evaluated.err)
         if chosen:  # the scenario has no end
             begin = re.search(r'<(?:begin|b) value="([\d.]+)"', self.cfg.read_text(encoding="utf-8"))
             end = float(begin.group(1) if begin else 0) + int(chosen.group(1))

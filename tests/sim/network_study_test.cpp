@@ -124,9 +124,11 @@ TEST_F(NetworkStudyTest, TheOnlyTypeThatLooksConnectedIsTakenAndSaid) {
                                300));
   const NetworkReport report = look(config);
   ASSERT_THAT(kinds(report.findings), ElementsAre("said env.cv_types"));
-  EXPECT_THAT(report.findings[0].text(),
-              HasSubstr("no vehicle is of type 'cv'; types are HV 75 %, CV 25 %: set env.cv_types "
-                        "= [\"CV\"]"));
+  EXPECT_THAT(
+      report.findings[0].text(),
+      HasSubstr(
+          "no vehicle is of type 'cv'; types are HV 75 %, CV 25 %: the program sets env.cv_types "
+          "= [\"CV\"]"));
   EXPECT_THAT(config.env.cv_types, ElementsAre("CV"));
   EXPECT_THAT(report.summaries, ElementsAre(HasSubstr("25 % of them connected (CV)")));
 }
@@ -136,7 +138,7 @@ TEST_F(NetworkStudyTest, WhatTheUserNamedOrWhatIsAmbiguousIsNotReplaced) {
                              flow("connected", "probability='.2' begin='0' end='300'");
   const NetworkReport ambiguous = look(routes);
   ASSERT_THAT(kinds(ambiguous.findings), ElementsAre("error env.cv_types"));
-  EXPECT_THAT(ambiguous.findings[0].remedy, "env.cv_types = [\"cav_1\", \"connected\"]");
+  EXPECT_THAT(ambiguous.findings[0].remedy, "set env.cv_types = [\"cav_1\", \"connected\"]");
   config::Config config =
       config_of(folder_.config(flow("CV", "probability='.2' begin='0' end='300'"), 300));
   config.env.cv_types = {"av"};
@@ -182,9 +184,10 @@ TEST_F(NetworkStudyTest, AnEndAfterTheLastDepartureIsSetAndSaid) {
       config_of(folder_.config(flow("cv", "probability='.2' begin='0' end='700'"), -1));
   const NetworkReport report = look(config);
   ASSERT_THAT(kinds(report.findings), ElementsAre("said env.max_time_s"));
-  EXPECT_THAT(report.findings[0].text(),
-              HasSubstr("the scenario has no end; its last vehicle departs at 700 s: set "
-                        "env.max_time_s = 720"));
+  EXPECT_THAT(
+      report.findings[0].text(),
+      HasSubstr("the scenario has no end; its last vehicle departs at 700 s: the program sets "
+                "env.max_time_s = 720"));
   EXPECT_EQ(config.env.max_time_s, 720);
 }
 
@@ -205,7 +208,7 @@ TEST_F(NetworkStudyTest, AnEndThatIsThousandsOfDaysAwayIsNoEnd) {
       look(flow("cv", "probability='.2' begin='0' end='1000000'"), 1'000'000);
   ASSERT_THAT(kinds(report.findings), ElementsAre("warning env.max_time_s"));
   EXPECT_THAT(report.findings[0].text(),
-              HasSubstr("an episode lasts 12 days: env.max_time_s = 3600"));
+              HasSubstr("an episode lasts 12 days: set env.max_time_s = 3600"));
 }
 
 TEST_F(NetworkStudyTest, AnEndLeavesVehiclesTimeThatAllDepartAtOnce) {
@@ -221,7 +224,7 @@ TEST_F(NetworkStudyTest, AnEndLeavesVehiclesTimeThatAllDepartAtOnce) {
   ASSERT_THAT(kinds(report.findings), ElementsAre("warning env.sumo_args",
                                                   "warning "
                                                   "env.max_time_s"));
-  EXPECT_EQ(report.findings[1].remedy, "env.max_time_s = 600");
+  EXPECT_EQ(report.findings[1].remedy, "set env.max_time_s = 600");
 }
 
 TEST_F(NetworkStudyTest, VehiclesThatOnlyCalibratorsInsertAreSeenByARun) {
@@ -378,7 +381,7 @@ TEST_F(NetworkStudyTest, AControlPeriodThatIsNoWholeNumberOfSteps) {
   config.env.sumo_args = {"--step-length=0.7"};
   const NetworkReport report = look(config, kLearns);
   ASSERT_THAT(kinds(report.findings), ElementsAre("error env.control_period_s"));
-  EXPECT_EQ(report.findings[0].remedy, "env.control_period_s = 2.8");
+  EXPECT_EQ(report.findings[0].remedy, "set env.control_period_s = 2.8");
 }
 
 TEST_F(NetworkStudyTest, InAMixtureNothingIsSet) {

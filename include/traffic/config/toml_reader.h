@@ -1,4 +1,5 @@
-/// TOML text as a flat list of keys and values with their places; toml++ stays behind this header.
+/// Reads TOML text as a flat list of keys and values with their places. Only toml_reader.cpp
+/// includes toml++.
 #pragma once
 
 #include <cstdint>

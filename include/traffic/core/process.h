@@ -16,7 +16,9 @@ std::int64_t rss_bytes();
 /// Memory that the process may use: all of the machine's, or less if a control group limits it.
 std::int64_t total_memory_bytes();
 
-/// Part of total_memory_bytes() that is still free on the machine and within the control group.
+/// total_memory_bytes() without the resident memory of this process, or the memory that is
+/// available on the machine if that is less. Does not subtract the memory of other processes of the
+/// control group.
 std::int64_t available_memory_bytes();
 
 /// Memory of the machine that is swapped out to disk.
@@ -28,7 +30,7 @@ double load_average();
 /// or systemd) up to the root.
 /// @param mount where control groups are mounted: /sys/fs/cgroup
 /// @param groups the process's /proc/PID/cgroup
-/// @return bytes; the largest number if there is no limit
+/// @return bytes; the largest std::int64_t if there is no limit
 std::int64_t cgroup_memory_limit_bytes(const std::filesystem::path& mount, std::string_view groups);
 /// Arguments of this process; the name of the program comes first.
 std::vector<std::string> command_line();
@@ -43,7 +45,7 @@ std::int64_t cgroup_oom_kills(const std::filesystem::path& mount, std::string_vi
 /// machine's count since it started, or 0.
 std::int64_t num_oom_kills();
 /// Hint for the message about a dead process; empty unless num_oom_kills() has risen above
-/// `before`.
+/// `oom_kills_before`.
 std::string memory_hint(std::int64_t oom_kills_before);
 /// Bytes that an ordinary user may still write on the file system of an existing path.
 /// @throws ResourceError if the path does not exist

@@ -20,14 +20,15 @@ class EncoderLayerImpl;
 struct InputProjection;
 struct ThinForm;
 
-/// Computes h = LayerNorm(W x), then applies model.gnn_layers layers. Each layer consists of
-/// attention over the incoming edges and a feed-forward block of width 4 * hidden_dim with GELU,
-/// both followed by a residual connection and LayerNorm.
+/// Computes h = LayerNorm(W x + b) from the node features x, then applies model.gnn_layers layers.
+/// Each layer consists of attention over the incoming edges and a feed-forward block of width
+/// 4 * hidden_dim with GELU, both followed by a residual connection and LayerNorm.
 ///
-/// On the CPU a layer is one fused node of the autograd graph if the number of channels per head is
-/// a multiple of 16 and there are at most 16 heads. Otherwise, and on other devices, it consists of
-/// ATen operations; on GPUs it uses the kernels for attention (heads of at most 128 channels). Not
-/// thread-safe.
+/// On a CPU each layer is one fused node of the autograd graph if the number of channels per head
+/// is a multiple of 16, there are at most 16 heads, parameters are float32, and the compute type is
+/// float32 (or bfloat16, if the CPU has such products). Otherwise a layer consists of ATen
+/// operations. On a GPU, kernels of this module compute the attention if parameters are float32 and
+/// a head has at most 128 channels. Not thread-safe.
 class GraphEncoderImpl : public torch::nn::Module {
  public:
   /// @throws ShapeError if hidden_dim is no multiple of num_heads
@@ -42,15 +43,15 @@ class GraphEncoderImpl : public torch::nn::Module {
   /// @return [S, hidden_dim]
   torch::Tensor forward(const ReceptiveField& field);
 
-  /// Sets the weights of features that the training data lack to 0. In the data their columns are
-  /// all 0, so training does not change these weights. The encoder then ignores the features even
-  /// if another source, such as a simulation, has them.
+  /// Sets to 0 the weights of features that are missing in the training data. The columns of these
+  /// features are all 0 there, so training does not change the weights. The encoder therefore
+  /// ignores the features even if another source, such as a simulation, has them.
   /// @param node, edge columns of the missing node features and edge features
   void ignore_features(const std::vector<std::int64_t>& node,
                        const std::vector<std::int64_t>& edge);
 
   /// Type of the matrix products: kFloat (default), kBFloat16 or kHalf. Parameters, sums, softmax
-  /// and LayerNorm stay float32.
+  /// and LayerNorm stay float32. Undoes pack_for_inference().
   void set_compute_type(torch::ScalarType type);
   /// Gradient checkpointing: keeps only the inputs of layers and recomputes everything else in the
   /// backward pass, with bit-identical results.
@@ -68,10 +69,10 @@ class GraphEncoderImpl : public torch::nn::Module {
  private:
   /// @param field the receptive field that `graph` belongs to; null: encode all nodes
   torch::Tensor run(const GraphBatch& graph, const ReceptiveField* field);
-  /// Whether a layer is one fused node.
+  /// Whether the layers are fused nodes of the autograd graph.
   [[nodiscard]] bool fused() const;
-  /// Whether the input has few features, so that the first layer uses its thin form
-  /// (encoder_layer.h).
+  /// Whether the layers are fused and there are fewer than hidden_dim / 2 node features. The first
+  /// layer then works on an input of low rank (ThinInput in encoder_layer.h).
   [[nodiscard]] bool has_thin_input() const;
   [[nodiscard]] bool layers_run_on_gpu() const;
 
@@ -82,7 +83,7 @@ class GraphEncoderImpl : public torch::nn::Module {
   torch::nn::Linear input_{nullptr};
   torch::nn::LayerNorm norm_{nullptr};
   std::vector<std::shared_ptr<EncoderLayerImpl>> layers_;
-  std::shared_ptr<const ThinForm> packed_input_;              ///< null: computed in every forward
+  std::shared_ptr<const ThinForm> packed_input_;  ///< null: computed in every forward pass
   std::shared_ptr<const InputProjection> packed_projection_;  ///< for an input that is not thin
 };
 TORCH_MODULE(GraphEncoder);

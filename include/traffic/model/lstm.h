@@ -27,9 +27,12 @@ struct PackedLstm;
 /// The same recurrence as torch::nn::LSTM, with the same parameter names and layout. The state of
 /// an absent vehicle is zero, so a vehicle starts from zero in the frame in which it appears.
 ///
-/// On the CPU, the forward and backward passes are fused if the sizes are multiples of 16. The
-/// products and gates of a block of vehicles then stay in the cache, and one product for all time
-/// steps computes the gradient of a weight. Otherwise the passes use ATen operations.
+/// On a CPU, the forward and backward passes are fused if the sizes are multiples of 16, tensors
+/// are float32, and the compute type is float32 (or bfloat16, if the CPU has such products). The
+/// matrix products and gates of a block of vehicles then stay in the cache. The gradient of a
+/// weight comes from products over all time steps, not from one product for each step. On a GPU,
+/// float32 tensors use the kernels of device/device_lstm.h. In all other cases the passes use ATen
+/// operations.
 class LstmImpl : public torch::nn::Module {
  public:
   explicit LstmImpl(const LstmOptions& options);

@@ -24,7 +24,8 @@ struct EpisodeScore {
   double speed_square_sum = 0;     ///< m2/s2, summed over vehicle_steps
   double abs_accel_sum = 0;        ///< m/s2, summed over vehicle_steps
   double time_loss_s = 0;     ///< sum of the vehicles' timeLoss as in SUMO's trip information: time
-                              ///< lost against driving as fast as allowed, without scheduled stops
+                              ///< beyond that of driving as fast as allowed; scheduled stops do
+                              ///< not count
   double standing_s = 0;      ///< vehicle-seconds under kStandingMps
   double depart_delay_s = 0;  ///< sum of the vehicles' departDelay, also of those that still wait
                               ///< or that SUMO discarded while they waited
@@ -36,13 +37,15 @@ struct EpisodeScore {
 
   std::int64_t signal_changes = 0;  ///< times a controller switched a light to another green
 
-  std::int64_t interventions = 0;  ///< times a vehicle came under control
-  std::int64_t cv_steps = 0;       ///< vehicle-steps under control
-  std::int64_t unsafe_steps = 0;  ///< vehicle-steps below a threshold of ShieldLimits, all vehicles
+  std::int64_t interventions = 0;    ///< times a vehicle came under control
+  std::int64_t cv_steps = 0;         ///< vehicle-steps under control
+  std::int64_t unsafe_steps = 0;     ///< vehicle-steps, of all vehicles, with a headway or time to
+                                     ///< collision below ShieldLimits
   std::int64_t unsafe_cv_steps = 0;  ///< cv_steps in which the vehicle or its follower was unsafe
   std::int64_t shield_clips = 0;     ///< accelerations clipped to the vehicle's ability (level 1 of
                                      ///< shield.h), counted in every step
-  std::int64_t shield_overrides = 0;  ///< commands replaced by braking (level 2), in every step
+  std::int64_t shield_overrides = 0;  ///< commands replaced by braking (level 2 of shield.h),
+                                      ///< counted in every step
 
   /// Arrived vehicles plus the progress of running ones: the numerator of ocr_all and ocr_departed.
   [[nodiscard]] double numerator() const { return static_cast<double>(arrived) + completion_sum; }
@@ -70,9 +73,10 @@ struct EpisodeScore {
 /// the network is not filled, and it is not known whether traffic is saturated.
 /// @param step_length_s duration of a step
 bool is_steady(const EpisodeScore& score, double step_length_s);
-/// Whether traffic is steady and the network cannot serve the demand, so that a controller can gain
-/// ocr_all. In other traffic a controller can only gain delay_s. The threshold allows for vehicles
-/// that would still be on the road at the end even without losses.
+/// Whether traffic is steady and the network cannot serve the demand, so that a controller can
+/// raise ocr_all. In other traffic a controller can only lower delay_s. The network cannot serve
+/// the demand if many vehicles wait to enter, or if ocr_all is far below its value without losses.
+/// That value is below 1, because some vehicles are still on the road at the end.
 /// @param step_length_s duration of a step
 bool is_saturated(const EpisodeScore& score, double step_length_s);
 

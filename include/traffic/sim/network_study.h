@@ -86,7 +86,7 @@ struct StudyFinding {
   std::string found;   ///< the problem: "no vehicle is of type 'cv'"
   std::string remedy;  ///< the remedy, or the setting that was made
 
-  /// "no vehicle is of type 'cv'; types are hv 75 %, car 25 %: env.cv_types = ["car"]"
+  /// "no vehicle is of type 'cv'; types are hv 75 %, car 25 %: set env.cv_types = ["car"]"
   [[nodiscard]] std::string text() const { return found + ": " + remedy; }
 };
 

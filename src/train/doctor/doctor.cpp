@@ -204,7 +204,7 @@ class Examination {
       });
       ready_s = ranks_->all_reduce_scalar(ready_s, comm::ReduceOp::kMax);
       pool.close();
-      return fmt::format("{} of {} were ready after {}", pool.num_envs(), config_.env.scenario,
+      return fmt::format("{} of {} ready after {}", pool.num_envs(), config_.env.scenario,
                          human_duration(ready_s));
     });
     add(std::move(mine));

@@ -106,8 +106,8 @@ std::string commands_text(const sim::NetworkStudy& study) {
     }
   }
   return fmt::format(
-      "stop (meter, let_in): {} that give way or end; slow (vsl): {} that go first; arrive_late "
-      "(yield): {} that meet one released by a light; left, right (sort): {} with several lanes; "
+      "stop (meter, let_in): {} giving way or ending; slow (vsl): {} going first; arrive_late "
+      "(yield): {} meeting one released by a light; left, right (sort): {} with several lanes; "
       "slow, hold, fast: before every conflict",
       plural(minor, "approach", "es"), plural(major, "approach", "es"),
       plural(yielding, "main stream", "s"), plural(wide, "approach", "es"));

@@ -1,10 +1,11 @@
-/// The state of a conflict (a place where streams of traffic meet) as a row of numbers, which a
-/// replay keeps:
+/// The state of a conflict (where streams of traffic meet) as a row of numbers, which a replay
+/// keeps:
 ///
 ///   conflict | shared | place 1 | ... | place K
 ///
-/// A place has room for one decision. It consists of a flag, which is 1, and the `own` inputs of
-/// the candidate. A place without a decision contains only zeros.
+/// Each of the K places has room for one decision about a candidate (a vehicle that may get a
+/// command). It consists of a flag, which is 1, and the `own` inputs of the candidate. A place
+/// without a decision contains only zeros.
 #pragma once
 
 #include <torch/types.h>
@@ -41,10 +42,15 @@ Rows take_apart(const RowLayout& layout, const torch::Tensor& rows);
 /// Writes one row.
 class RowWriter {
  public:
-  /// Writes a state without decisions. @param row [layout.width()] destination
+  /// Writes a state without decisions.
+  /// @param layout must outlive this object
+  /// @param conflict [layout.widths.conflict]
+  /// @param shared [layout.widths.shared]
+  /// @param row [layout.width()] destination, must outlive this object
   RowWriter(const RowLayout& layout, std::span<const float> conflict, std::span<const float> shared,
             std::span<float> row);
   /// Writes a decision to the next free place.
+  /// @param own [layout.widths.own]
   /// @return index of the place
   /// @throws Error if no place is free
   std::int64_t add_decision(std::span<const float> own);

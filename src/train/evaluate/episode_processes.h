@@ -23,7 +23,7 @@ struct EpisodeReport {
   std::int32_t exit_code = 0;
   std::size_t task = 0;
   double share = 0;               ///< share of the episode that is done
-  std::int64_t mark = 0;          ///< kMark: the episode has lasted this number of mark intervals
+  std::int64_t mark = 0;          ///< kMark: number k of the mark, reached after k * mark_s, from 0
   EvaluatedEpisode episode{};     ///< kMark, kDone: the metrics so far
   std::array<char, 2048> text{};  ///< kFailed: the error message
 };
@@ -35,9 +35,9 @@ struct EpisodeReport {
 /// objects and thus on what the process simulated before.
 class EpisodeProcesses {
  public:
-  /// Chooses the next episode whenever a process is free; nothing: start none for now. An episode
-  /// is given by its task: index of the controller * number of seeds of the plan + index of the
-  /// seed.
+  /// Chooses the next episode to start. Called while fewer processes run than the plan has jobs.
+  /// @return the episode's task: index of the controller * number of seeds of the plan + index of
+  ///     the seed; nothing: start none for now
   using NextTask = std::function<std::optional<std::size_t>()>;
 
   /// Starts no process yet.
@@ -50,8 +50,8 @@ class EpisodeProcesses {
   /// @param goes_on called about once a second meanwhile; false ends the wait
   /// @return a report of kind kMark or kDone; nothing if goes_on returned false, or if no process
   ///     runs and none is to be started
-  /// @throws Error that names the episode, with the exit code of its error, or ExitCode::kWorkers
-  ///     if its process failed twice
+  /// @throws Error that names the episode. Its exit code is that of the error that the episode
+  ///     reported, or ExitCode::kWorkers if the episode's process died or fell silent twice
   /// @throws ResourceError if a process cannot be started
   std::optional<EpisodeReport> next(const std::function<bool()>& goes_on);
 
@@ -83,8 +83,8 @@ class EpisodeProcesses {
   os::ProcessPool pool_;
   std::deque<os::ProcessPool::Event> events_;
   std::vector<Process> processes_;
-  std::set<std::size_t> retried_;  ///< tasks whose episodes have been started once more
-  double last_interval_s_ = steady_seconds();
+  std::set<std::size_t> retried_;              ///< tasks whose episodes have been started once more
+  double last_interval_s_ = steady_seconds();  ///< time of the last call of goes_on
   std::int64_t oom_kills_before_ = num_oom_kills();
 };
 

@@ -13,9 +13,10 @@ std::int64_t num_learned(const LightHistory& light) {
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(light.chosen.size()) - 1);
 }
 
-/// The histories of L lights as columns, padded to the length T of the longest one: [T, L].
+/// The histories of L lights as columns, padded to the length T of the longest one: [T, L]. `ends`
+/// is true at the last learned decision of each light.
 struct Padded {
-  torch::Tensor rewards, values, next_values, ends, periods;  ///< ends: true at the last decision
+  torch::Tensor rewards, values, next_values, ends, periods;
 };
 
 Padded pad(const std::vector<const LightHistory*>& lights, const rl::RunningMeanStd& scale) {
@@ -184,7 +185,8 @@ Experience pack(const std::vector<EpisodeHistory>& episodes, std::int64_t num_ep
 Taken take(const Experience& experience, const torch::Tensor& decisions) {
   const rl::SegmentSubset part = rl::select_segments(experience.batch.lights, decisions);
   const auto of_decisions = [&](const torch::Tensor& x) { return x.index_select(0, decisions); };
-  // Rows keep their positions within a light, so each row index moves with its light's first row.
+  // The rows of a decision stay together and in order, so its row indices shift by as much as its
+  // first row.
   const torch::Tensor shift =
       part.segments.starts() - of_decisions(experience.batch.lights.starts());
   Taken taken{.batch = {.rows = experience.batch.rows.index_select(0, part.rows),

@@ -20,8 +20,8 @@ enum class Verdict : std::uint8_t { kOk, kWarning, kFailed };
 
 struct Finding {
   Verdict verdict = Verdict::kOk;
-  std::string subject = {};             ///< what was checked, in one word
-  std::string found = {};               ///< the result and, if something is wrong, the remedy
+  std::string subject = {};  ///< what was checked: one or two words, or a key of the configuration
+  std::string found = {};    ///< the result and, if something is wrong, the remedy
   ExitCode code = ExitCode::kInternal;  ///< if failed: the exit code with which a run would end
   std::string details = {};  ///< further facts for programs, as a JSON object; may be empty
 };
@@ -41,11 +41,12 @@ Needs needs_of(const config::Config& config);
 std::vector<Finding> examine(const comm::MpiSession& session, const config::Config& config,
                              const Needs& needs);
 
-/// Which agents must be able to act in a network: all that env.agents names, or at least one.
+/// Which agents must be able to act in a network: all that env.agents names, or at least one of
+/// vehicles and lights.
 enum class Actors : std::uint8_t { kNamed, kAny };
 
-/// Checks the scenarios of a configuration: their files, and some seconds of simulation without
-/// control. Call it on one rank.
+/// Checks the files of a configuration's scenarios. Simulates each scenario whose files pass,
+/// without control and for at most some seconds of real time. Call it on one rank.
 std::vector<Finding> examine_network(const config::Config& config, Actors actors);
 
 /// The trial of controllers that somebody wants to use in a network.

@@ -59,8 +59,8 @@ void check_controllers(const std::vector<std::string>& names);
 /// @throws ConfigError if the plan has no seeds
 /// @throws DataError if its scenario does not exist
 /// @throws ResourceError if a process cannot be started
-/// @throws Error that names the episode, with the exit code of its error, or ExitCode::kWorkers if
-///     its process failed twice
+/// @throws Error that names the episode. Its exit code is that of the error that the episode
+///     reported, or ExitCode::kWorkers if the episode's process died or hung twice
 std::vector<EvaluatedEpisode> run_evaluation(
     const EvaluationPlan& plan,
     const std::function<void(const EvaluationProgress&)>& progress = {});
