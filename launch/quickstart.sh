@@ -25,7 +25,7 @@ else
 fi
 ./data_prep/data_prep verify "$DATA/*.h5"
 say "4/5 train all three phases on $ranks ranks: fewer epochs and iterations than configs/hybrid.toml has"
-# To save time the controller also reads only named features: an iteration takes half as long without encodings.
+# To save time the controller also reads only hand-made features: an iteration takes half as long without encodings.
 ./launch/mpirun.sh -np "$ranks" ./traffic_train configs/hybrid.toml --resume never --set run.name=quickstart \
   --set 'vehicles.inputs=["features","globals"]' \
   --set phase1.train.epochs=3 --set phase2.training.iterations=40 --set phase2.training.eval_interval=8 --set phase3.training.iterations=6 \

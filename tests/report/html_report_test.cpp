@@ -192,8 +192,10 @@ TEST_F(HtmlReportTest, ASmallExcessIsAWarningAndNotUnsafe) {
              R"({"scenario":"merge","seeds":[1,2],"controllers":[{"controller":"none",)"
              R"("emergency_stops":0},{"controller":"checkpoint:x.h5","gain_%":4,"+-95%":1,)"
              R"("emergency_stops":0.5,"safe":true}]})");
-  EXPECT_THAT(report(), AllOf(HasSubstr("<strong>Look closer</strong>"),
-                              HasSubstr("0.5 emergency stops (0 without control); within the")));
+  EXPECT_THAT(
+      report(),
+      AllOf(HasSubstr("<strong>Look closer</strong>"),
+            HasSubstr("0.5 emergency stops (0 without control); the increase lies within the")));
 }
 
 TEST_F(HtmlReportTest, OneCardComparesTheLastTrainingWithTheScript) {

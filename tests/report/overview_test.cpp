@@ -54,7 +54,7 @@ TEST_F(OverviewTest, AMetricHasStatisticsOverTheWholeTraining) {
 TEST_F(OverviewTest, FailuresOfAllRanksAreListedOnce) {
   EXPECT_THAT(run("a", 1, 1).trouble,
               ElementsAre("retries: 2", "[rank 1] warning: step 7 skipped (2 times)",
-                          AllOf(HasSubstr("time/step_s above 3 s"), HasSubstr("1 times"),
+                          AllOf(HasSubstr("time/step_s exceeded 3 s"), HasSubstr("1 times"),
                                 HasSubstr("9 s at step 4"))));
 }
 

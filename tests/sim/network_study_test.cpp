@@ -112,8 +112,10 @@ TEST_F(NetworkStudyTest, NoVehicleIsConnected) {
   const NetworkReport report = look(flow("car", "vehsPerHour='900' begin='0' end='300'") +
                                     flow("van", "vehsPerHour='300' begin='0' end='300'"));
   ASSERT_THAT(kinds(report.findings), ElementsAre("error env.cv_types", "warning env.sumo_args"));
-  EXPECT_THAT(report.findings[0].text(),
-              HasSubstr("no vehicle is of type 'cv'; types are car 75 %, van 25 %: name those"));
+  EXPECT_THAT(
+      report.findings[0].text(),
+      HasSubstr(
+          "no vehicle is of type 'cv'; types are car 75 %, van 25 %: set env.cv_types to those"));
   EXPECT_THROW(require_usable(report.findings), ConfigError);
 }
 

@@ -22,7 +22,6 @@ PolicyInput input_of(const std::vector<std::int64_t>& ptr, std::uint64_t seed) {
 double share_of_commands(Policy& policy) {
   const PolicyInput in = input_of({0, 1000, 2000}, 1);
   Rng rng(2);
-  config::Config config = testing::small_config();
   const Decisions made =
       policy.decide(in, torch::tensor({policy.top_k(), policy.top_k()}, torch::kLong),
                     test::draw_uniforms(rng, {2000, policy.uniform_columns()}));
