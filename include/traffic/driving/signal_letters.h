@@ -1,4 +1,4 @@
-/// What the letters of SUMO's signal states mean for a driver.
+/// Which letters of SUMO's signal states are red or yellow for a driver.
 #pragma once
 
 #include <cstdint>
