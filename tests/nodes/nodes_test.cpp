@@ -76,7 +76,7 @@ TEST_F(NodesTest, TheDoctorExaminesEveryNode) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output, AllOf(HasSubstr("node0"), HasSubstr("node1"),
                                     HasSubstr("MPI between 2 ranks on 2 nodes"),
-                                    HasSubstr("2 of merge were ready"), HasSubstr("0 failed")));
+                                    HasSubstr("2 of merge ready"), HasSubstr("0 failed")));
 }
 
 }  // namespace
