@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "signal_letters.h"
 #include "traffic/driving/geometry.h"
-#include "traffic/driving/signal_letters.h"
 
 namespace traffic::driving {
 namespace {

@@ -4,9 +4,9 @@
 #include <numbers>
 
 #include "route_path.h"
+#include "signal_letters.h"
 #include "traffic/driving/geometry.h"
 #include "traffic/driving/rule_drivers.h"
-#include "traffic/driving/signal_letters.h"
 
 namespace traffic::driving {
 namespace {

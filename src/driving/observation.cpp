@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "route_line.h"
+#include "signal_letters.h"
 #include "traffic/core/error.h"
 #include "traffic/driving/geometry.h"
-#include "traffic/driving/signal_letters.h"
 
 namespace traffic::driving {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "signal_letters.h"
 #include "traffic/core/error.h"
-#include "traffic/driving/signal_letters.h"
 
 namespace traffic::driving {
 namespace {

@@ -27,7 +27,8 @@ std::vector<config::Row> driving_rows() {
        .help = "The image from above: small has 96 x 64 cells of 1 m and 8 channels, full 192 x "
                "128 cells of 0.5 m and 12 channels.",
        .choices = {"small", "full"}},
-      {DRIVING_KEY(width), .help = "Channels of the last convolution; the first one has two thirds of them.",
+      {DRIVING_KEY(width),
+       .help = "Channels of the last convolution; the first one has two thirds of them.",
        .range = between(12, 1536)},
       {DRIVING_KEY(hidden_dim), .help = "Width of the encoding and of the layers behind it.",
        .range = between(16, 4096)},
