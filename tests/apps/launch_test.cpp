@@ -7,6 +7,7 @@
 namespace traffic::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -186,8 +187,10 @@ TEST_F(TrainScriptTest, TheCommandThatContinuesAStoppedTrainingCanBeCopied) {
   const std::string command = outcome.output.substr(at + mark.size());
   set_codes("0");
   ASSERT_EQ(run(command.substr(0, command.find('\n'))).exit_code, 0) << command;
-  EXPECT_THAT(calls(), HasSubstr("configs/x.toml --run-dir my runs --set env.agents=[\"lights\"] "
-                                 "--resume auto\n"));
+  EXPECT_THAT(calls(),
+              AllOf(HasSubstr("configs/x.toml --run-dir my runs --set env.agents=[\"lights\"] "),
+                    HasSubstr(" --resume auto")));
+  EXPECT_EQ(command.find("never"), std::string::npos) << command;
 }
 
 TEST_F(TrainScriptTest, ADetachedTrainingIsShownStoppedAndPruned) {
