@@ -2,14 +2,13 @@
 # Input:  SUMO_ROOT (cache), by default the wheel in TRAFFIC_DEPS.
 # Output: target Libsumo::Libsumo, programs SUMO_NETCONVERT and SUMO_NETGENERATE.
 
-# sumo_without_gdal(LIBRARY TARGET) sets TARGET to a new shared library, or to nothing if libsumo does not need GDAL.
+# add_sumo_without_gdal(LIBRARY) adds the shared library sumo_without_gdal if libsumo, the given library, needs GDAL.
 #
 # The loader takes the new library for GDAL, because it has GDAL's name and is among the libraries of the program itself.
 # GDAL needs about 60 more libraries. Loading them would take two thirds of the time that libsumo needs to start. libsumo
 # calls GDAL in one place only: SUMO's GUI opens background pictures with it. In the new library every function returns a
 # null pointer. GDALOpen thereby reports that a file is no picture, and after that SUMO calls none of the others.
-function(sumo_without_gdal library target)
-  set(${target} "" PARENT_SCOPE)
+function(add_sumo_without_gdal library)
   execute_process(COMMAND "${CMAKE_READELF}" --wide --dynamic --dyn-syms "${library}" OUTPUT_VARIABLE tables
     COMMAND_ERROR_IS_FATAL ANY)
   if(NOT tables MATCHES "Shared library: .(libgdal[^]]*)")
@@ -28,7 +27,7 @@ function(sumo_without_gdal library target)
   add_library(sumo_without_gdal SHARED "${CMAKE_BINARY_DIR}/sumo_without_gdal.cpp")
   set_target_properties(sumo_without_gdal PROPERTIES PREFIX "" OUTPUT_NAME "${gdal}" SUFFIX ""
     LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
-  set(${target} sumo_without_gdal PARENT_SCOPE)
+  target_link_libraries(sumo_without_gdal PRIVATE traffic_flags)
 endfunction()
 
 set(SUMO_ROOT "${TRAFFIC_DEPS}/sumo/sumo" CACHE PATH "SUMO: a folder with bin/, include/ and lib64/")
@@ -44,11 +43,11 @@ if(Libsumo_FOUND AND NOT TARGET Libsumo::Libsumo)
   get_filename_component(_sumo_lib_dir "${LIBSUMO_LIBRARY}" DIRECTORY)
   add_library(Libsumo::Libsumo INTERFACE IMPORTED)
   target_include_directories(Libsumo::Libsumo SYSTEM INTERFACE "${LIBSUMO_INCLUDE_DIR}")
-  sumo_without_gdal("${LIBSUMO_LIBRARY}" _sumo_without_gdal)
-  if(_sumo_without_gdal)
+  add_sumo_without_gdal("${LIBSUMO_LIBRARY}")
+  if(TARGET sumo_without_gdal)
     # No program refers to a symbol of this library. The linker keeps it all the same.
     target_link_libraries(Libsumo::Libsumo INTERFACE
-      "-Wl,--push-state,--no-as-needed" ${_sumo_without_gdal} "-Wl,--pop-state")
+      "-Wl,--push-state,--no-as-needed" sumo_without_gdal "-Wl,--pop-state")
   endif()
   target_link_libraries(Libsumo::Libsumo INTERFACE "${LIBSUMO_LIBRARY}")
   # The wheel's own libraries contain their rpath; only the linker must not try to resolve them.

@@ -21,11 +21,10 @@ done
 # Small programs call no function that could be checked, so this looks at traffic_train.
 checked=$(readelf --dyn-syms --wide "$build/bin/traffic_train" | grep -cE '__(mem|str|read|sn?printf|vsn?printf|fprintf)[a-z]*_chk' || true)
 [ "$checked" -gt 0 ] || bad "$build/bin/traffic_train" "no checked function of the C library (-D_FORTIFY_SOURCE)"
-# Some flags leave no trace in a program, so check how every source of ours was compiled. Generated sources are left out:
-# those of protoc, and the library in GDAL's place, whose functions are empty. Tests are compiled without optimisation,
-# without which no function is checked.
+# Some flags leave no trace in a program, so check how every source of ours was compiled; the sources that protoc
+# generates are not ours. Tests are compiled without optimisation, without which no function is checked.
 for flag in -fstack-clash-protection -fstack-protector-strong -D_FORTIFY_SOURCE=3; do
-  without=$(grep '"command"' "$build/compile_commands.json" | grep -v -e _proto.dir -e sumo_without_gdal -e ' -O0 ' | grep -vc -e "$flag" || true)
+  without=$(grep '"command"' "$build/compile_commands.json" | grep -v -e _proto.dir -e ' -O0 ' | grep -vc -e "$flag" || true)
   [ "$without" = 0 ] || bad "$build/compile_commands.json" "$without sources without $flag"
 done
 unoptimised=$(grep '"command"' "$build/compile_commands.json" | grep -e ' -O0 ' | grep -vcE -e ' -o (tests/|CMakeFiles/traffic_(torch_)?test_pch)' || true)

@@ -54,7 +54,8 @@ config::Program eval_program(EvalArguments& arguments) {
                            "3v3 snakes instead of traffic: each controller plays this team, a "
                            "script or checkpoint:PATH; repeatable")
                 ->type_name("TEAM")
-                ->allow_extra_args(false);
+                ->allow_extra_args(false)
+                ->excludes("--print-config");
             app.add_option("--games", arguments.games,
                            "With --against: games for each pair of teams, half of them from "
                            "either side (an odd number is rounded down); the seeds of their "

@@ -40,7 +40,8 @@ train::DriveEvaluationPlan make_plan(const EvalArguments& arguments, const confi
 
 int compare_drivers(const EvalArguments& arguments, const config::CommonOptions& options,
                     const std::function<void(const train::EvaluationProgress&)>& progress) {
-  const config::Config config = config::resolve(options);
+  config::Config config = config::resolve(options);
+  if (!arguments.scenarios.empty()) config.env.scenario = arguments.scenarios.front();
   const train::DriveEvaluationPlan plan = make_plan(arguments, config);
   if (options.print_config) {
     std::fputs(config::to_toml(config).c_str(), stdout);

@@ -98,9 +98,9 @@ void SignalBook::add_timing(const SignalCommand& command, Light& light) {
                 command.left_s);
   if (!light.phase_is_set) ++num_changes_;
   light.phase_is_set = true;
-  const double shortest_s = shortest_left_s(command.light);
-  const double longest_s = std::max(shortest_s, longest_left_s(command.light));
-  const double left_s = std::clamp(static_cast<double>(command.left_s), shortest_s, longest_s);
+  const TimeLeft limits = time_left(light);
+  const double left_s = std::clamp(static_cast<double>(command.left_s), limits.shortest_s,
+                                   std::max(limits.shortest_s, limits.longest_s));
   changes_.push_back({.light = command.light, .left_s = left_s});
 }
 
@@ -170,18 +170,13 @@ double SignalBook::phase_s(int light) const {
 
 double SignalBook::phase_left_s(int light) const { return light_at(light).phase_left_s; }
 
-double SignalBook::shortest_left_s(int light) const {
-  const Light& one = light_at(light);
-  if (one.phase < 0) return 0.0;
-  const SignalPhase allowed = one.plan.with_limits(one.phase, limits_.phase_range);
-  return std::max(allowed.min_s - phase_s(light), 0.0);
-}
-
-double SignalBook::longest_left_s(int light) const {
-  const Light& one = light_at(light);
-  if (one.phase < 0) return 0.0;
-  const SignalPhase allowed = one.plan.with_limits(one.phase, limits_.phase_range);
-  return allowed.max_s > allowed.min_s ? std::max(allowed.max_s - phase_s(light), 0.0) : 0.0;
+SignalBook::TimeLeft SignalBook::time_left(const Light& light) const {
+  if (light.phase < 0) return {};
+  const SignalPhase allowed = light.plan.with_limits(light.phase, limits_.phase_range);
+  const double shown_s = time_s_ - light.phase_since_s;
+  const bool is_fixed = allowed.max_s <= allowed.min_s;
+  return {.shortest_s = std::max(allowed.min_s - shown_s, 0.0),
+          .longest_s = is_fixed ? 0.0 : std::max(allowed.max_s - shown_s, 0.0)};
 }
 
 std::vector<SignalOption> SignalBook::options(int light) const {
@@ -206,17 +201,14 @@ std::vector<SignalOption> SignalBook::options(int light) const {
   return options;
 }
 
-bool SignalBook::may_end_phase(int light, double within_s) const {
+bool SignalBook::may_switch(int light, double next_s) const {
   const Light& one = light_at(light);
-  return one.phase >= 0 && one.plan.next_green(one.phase) >= 0 &&
-         shortest_left_s(light) < std::max(within_s, kTimeTolerance_s) &&
-         longest_left_s(light) > kTimeTolerance_s;
-}
-
-bool SignalBook::may_switch(int light) const {
-  if (mode_ == SignalMode::kKeepsPrograms) return may_end_phase(light, 0.0);
-  const Light& one = light_at(light);
-  return one.stage == Stage::kGreen && is_over(stage_s(one), limits_.min_green_s);
+  if (mode_ == SignalMode::kTakesOver) {
+    return one.stage == Stage::kGreen && is_over(stage_s(one), limits_.min_green_s);
+  }
+  if (one.phase < 0 || one.plan.next_green(one.phase) < 0) return false;
+  const TimeLeft left = time_left(one);
+  return left.shortest_s < std::max(next_s, kTimeTolerance_s) && left.longest_s > kTimeTolerance_s;
 }
 
 double SignalBook::green_s(int light) const {

@@ -123,7 +123,7 @@ class Retime final : public LightScript {
     const auto two_periods_s = static_cast<float>(2.0 * period_s());
     for (int light = 0; light < view.book().num_lights(); ++light) {
       const SignalBook& book = view.book();
-      if (!book.may_end_phase(light, period_s())) continue;
+      if (!book.may_switch(light, period_s())) continue;
       const bool stays = goes_on(view, light, book.plan(light).phases(), book.phase(light));
       commands.push_back({.light = light, .left_s = stays ? two_periods_s : 0.0F});
     }

@@ -159,7 +159,7 @@ TEST_F(DrivingTraining, DriversThatDoNotFitAreRefused) {
 
 TEST_F(DrivingTraining, TheConfigurationOfAComparisonOfDriversIsPrinted) {
   const Outcome printed = run_program(
-      TRAFFIC_BIN_DIR "/traffic_eval --driver idm --set env.scenario=lights_town --print-config");
+      TRAFFIC_BIN_DIR "/traffic_eval --driver idm --scenario lights_town --print-config");
   EXPECT_EQ(printed.exit_code, 0) << printed.output;
   EXPECT_THAT(printed.output, HasSubstr("scenario = \"lights_town\"\n"));
 }

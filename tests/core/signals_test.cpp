@@ -3,19 +3,30 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <cstddef>
 #include <cstring>
 
 namespace traffic {
 namespace {
 
+/// Restores the handlers of signals after each test, because other tests run in the same process.
 class Signals : public ::testing::Test {
  protected:
   void SetUp() override {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], nullptr, &before_[i]);
     install_stop_handlers();
     clear_stop_request();
   }
-  void TearDown() override { clear_stop_request(); }
+  void TearDown() override {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+    clear_stop_request();
+  }
+
+ private:
+  static constexpr std::array kSignals{SIGUSR1, SIGTERM, SIGINT, SIGHUP, SIGPIPE};
+  std::array<struct sigaction, kSignals.size()> before_{};
 };
 
 TEST_F(Signals, NothingIsRequestedAtFirst) {

@@ -5,13 +5,15 @@
 #
 #   nodes.sh run NODES SLOTS COMMAND...   runs COMMAND on node0, beside node1 ...; each has SLOTS slots for mpirun
 #   nodes.sh on NODE COMMAND...           within COMMAND: runs a shell command on that node with a login environment
-#   These variables apply to every node except node0: NODES_PRIVATE=FOLDER, the node has a folder of its own there;
-#   NODES_CLOCK_S=SECONDS, its steady clocks are ahead by this time; NODES_ENVIRONMENT="A=b ...", variables of its
-#   programs
 #   nodes.sh rate RATE                    sets the rate of all links, both ways, as for tc: 10gbit; none: no limit
 #   nodes.sh cut NODE                     cuts the link of the node; nodes.sh join NODE restores it
 #   nodes.sh processes NODE               prints the ids of all processes on the node
 #   nodes.sh kill NODE                    sends SIGKILL to all processes on the node
+#
+# Environment variables of `run` that apply to every node except node0:
+#   NODES_PRIVATE=FOLDER                  the node has a folder of its own in place of FOLDER
+#   NODES_CLOCK_S=SECONDS                 the steady clocks of the node are ahead by this time
+#   NODES_ENVIRONMENT="A=b ..."           environment variables of the programs on the node
 #
 # Everything is removed when COMMAND ends. The exit code is that of COMMAND, or 77 with one line if this user may not
 # create namespaces.

@@ -237,8 +237,8 @@ TEST_F(KeptProgramTest, APhaseLastsFromTheStepInWhichItBegan) {
 TEST_F(KeptProgramTest, ALightDecidesBeforeItsMinimumIfThisPassesBeforeTheNextDecision) {
   show(0, 0, 20);
   show(6, 0, 14);
-  EXPECT_FALSE(book_.may_end_phase(0, 4)) << "the next decision comes in time";
-  EXPECT_TRUE(book_.may_end_phase(0, 5));
+  EXPECT_FALSE(book_.may_switch(0, 4)) << "the next decision comes in time";
+  EXPECT_TRUE(book_.may_switch(0, 5));
 }
 
 TEST_F(KeptProgramTest, CommandsDoNotMakeAPhaseTooShortOrTooLong) {

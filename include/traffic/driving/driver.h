@@ -1,4 +1,5 @@
-/// What a driver of one vehicle sees, and what it answers. Training and driving use the same types.
+/// The observation and the answer of a driver of one vehicle, as types that training and driving
+/// share.
 #pragma once
 
 #include <array>

@@ -12,9 +12,13 @@ namespace traffic::driving {
 /// Distances along the route at which its line is part of the status.
 inline constexpr std::array<float, 12> kRouteAt_m{2.0F,  4.0F,  6.0F,  9.0F,  12.0F, 16.0F,
                                                   20.0F, 25.0F, 30.0F, 36.0F, 42.0F, 50.0F};
-/// Length of the status. Its numbers are, in this order: whether there is a history; the speed now
-/// and in the past frames; past positions and headings; the speed limit; distance to the stop line
-/// and state of its light; gap to the vehicle ahead on the route's line and its speed; the line.
+/// Length of the status. It consists of, in this order:
+/// - whether there is a history,
+/// - the speed now and in the past frames, and the past positions and headings,
+/// - the speed limit,
+/// - the distance to the stop line and the state of its light,
+/// - the gap to the vehicle ahead on the route's line, and the speed of this vehicle,
+/// - the points of the route's line at the distances kRouteAt_m.
 inline constexpr std::size_t kStatusSize =
     1 + kHistory + 3 * (kHistory - 1) + 1 + 2 + 2 + 2 * kRouteAt_m.size();
 

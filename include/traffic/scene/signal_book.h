@@ -94,11 +94,10 @@ class SignalBook {
   /// The green that the light shows, or showed before its present yellow; -1: not taken over.
   [[nodiscard]] int present(int light) const;
   /// Whether the light may be commanded: it shows a green that has reached its minimum duration. If
-  /// lights keep their programs: the present phase has reached its minimum, but not its maximum.
-  [[nodiscard]] bool may_switch(int light) const;
-  /// If lights keep their programs: whether a command may end the present phase within this time.
-  /// Its duration must not be fixed. Between two decisions this time passes without a command.
-  [[nodiscard]] bool may_end_phase(int light, double within_s) const;
+  /// lights keep their programs: the duration of the present phase is not fixed, its maximum is not
+  /// reached, and its minimum is reached before the next command.
+  /// @param next_s time until the next command can be given; matters only for kept programs
+  [[nodiscard]] bool may_switch(int light, double next_s = 0.0) const;
   /// Duration of the present green so far; 0 without a green.
   [[nodiscard]] double green_s(int light) const;
   /// Time since this green was shown last, or since the light was taken over; 0 for the present
@@ -111,10 +110,14 @@ class SignalBook {
   /// Time until phase() ends if no command is given.
   [[nodiscard]] double phase_left_s(int light) const;
   /// Shortest time that phase() must still last.
-  [[nodiscard]] double shortest_left_s(int light) const;
+  [[nodiscard]] double shortest_left_s(int light) const {
+    return time_left(light_at(light)).shortest_s;
+  }
   /// Longest time that phase() may still last; 0 if it has reached its maximum, or if its duration
   /// is fixed.
-  [[nodiscard]] double longest_left_s(int light) const;
+  [[nodiscard]] double longest_left_s(int light) const {
+    return time_left(light_at(light)).longest_s;
+  }
   /// The options of a light. If lights keep their programs, the first option is the present phase;
   /// there are no options if that phase is not known or no other link ever gets green.
   [[nodiscard]] std::vector<SignalOption> options(int light) const;
@@ -138,6 +141,12 @@ class SignalBook {
     bool phase_is_set = false;    ///< its duration was set
     std::vector<double> shown_s;  ///< [greens, or phases of a kept program] when shown last
   };
+  /// Limits of the time that the phase of a kept program still lasts.
+  struct TimeLeft {
+    double shortest_s = 0;
+    double longest_s = 0;
+  };
+  [[nodiscard]] TimeLeft time_left(const Light& light) const;
   [[nodiscard]] const Light& light_at(int light) const;
   [[nodiscard]] double stage_s(const Light& light) const { return time_s_ - light.since_s; }
   void enter(Light& light, Stage stage);

@@ -56,7 +56,7 @@ void LightChooser::find(const scene::SignalView& view, std::vector<LightChoice>&
   const std::size_t columns = scene::signal_features().size();
   for (int light = 0; light < view.book().num_lights(); ++light) {
     const scene::SignalBook& book = view.book();
-    if (keeps ? !book.may_end_phase(light, period_s_) : !book.may_switch(light)) continue;
+    if (!book.may_switch(light, period_s_)) continue;
     const std::size_t first = rows.size();
     view.append_features(light, rows);
     choices.push_back({.light = light,

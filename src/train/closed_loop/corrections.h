@@ -22,7 +22,7 @@ class Corrections {
   explicit Corrections(std::uint64_t seed) { scene_.seed = seed; }
 
   /// Takes the vehicles of a frame. Call it before each drive().
-  /// @param asks whether to ask SUMO's own driver now what it would do, which takes time
+  /// @param asks whether to ask SUMO's own driver how it would drive on from here; asking is slow
   void add(sim::DrivingEnv& env, bool asks);
   [[nodiscard]] bool empty() const { return scene_.time_s.empty(); }
   /// Writes the file. @throws ResourceError if it cannot be written

@@ -1,7 +1,7 @@
 /// The part of TrafficEpisodes for imitation: it records what a scripted controller (the expert)
-/// decides. Either the expert drives, or the policy drives and the expert only says what it would
-/// do. The expert runs in the simulation, so what it decides in a state is known only after the
-/// control period that begins there.
+/// decides. Either the expert commands the vehicles, or the policy does and the expert's commands
+/// are only recorded. The expert runs in the simulation, so its decision in a state is known only
+/// after the control period that begins there.
 #include <utility>
 
 #include "rollouts/expert_decisions.h"

@@ -126,7 +126,7 @@ TEST_F(AdvisedPolicy, ExploresAroundTheAdvice) {
   policy.explore(1.0);
   const Followed share = followed(policy);
   // A candidate that does not take the advice gets "none" with probability 0.4 and each of the two
-  // commands with probability 0.3. What it gets may be what the advice was.
+  // commands with probability 0.3. These three include the command that was advised.
   EXPECT_NEAR(share.commands.mean().item<double>(), 0.8 + 0.2 * 0.3, 0.035);
   EXPECT_NEAR(share.nothing.mean().item<double>(), 0.96 + 0.04 * 0.4, 0.02);
 }

@@ -20,7 +20,7 @@ enum class Verdict : std::uint8_t { kOk, kWarning, kFailed };
 
 struct Finding {
   Verdict verdict = Verdict::kOk;
-  std::string subject = {};  ///< what was checked: one or two words, or a key of the configuration
+  std::string subject = {};  ///< name of the check: one or two words, or a configuration key
   std::string found = {};    ///< the result and, if something is wrong, the remedy
   ExitCode code = ExitCode::kInternal;  ///< if failed: the exit code with which a run would end
   std::string details = {};  ///< further facts for programs, as a JSON object; may be empty
