@@ -56,7 +56,8 @@ TEST_F(LightsTraining, APolicyOfOneNetworkControlsTheLightsOfAnother) {
   EXPECT_THAT(settings_on("lights_arterial"), HasSubstr("max_time_s = 120"));
   EXPECT_THAT(
       settings_on("lights_grid"),
-      AllOf(HasSubstr("lights_grid runs to its own end, but in training an episode lasted 120 s"),
+      AllOf(HasSubstr(
+                "lights_grid is simulated to its own end, but in training an episode lasted 120 s"),
             HasSubstr("max_time_s = 0")));
 }
 

@@ -1,5 +1,5 @@
-/// The table of all trainings of traffic_train. To add one, write its folder and add its row in
-/// src/train/trainings.cpp.
+/// The table of all trainings of the program traffic_train. To add a training, write its folder and
+/// add its row in src/train/trainings.cpp.
 #pragma once
 
 #include <vector>

@@ -25,7 +25,8 @@ fs::path traffic_eval() {
   return fs::read_symlink("/proc/self/exe").parent_path() / "traffic_eval";
 }
 
-/// Logs a line of traffic_eval if it tells the progress, and returns whether it does.
+/// Logs a line of traffic_eval if it reports progress.
+/// @return whether the line reports progress
 bool log_progress(std::string_view line) {
   constexpr std::string_view kName = "traffic_eval: ";
   if (!line.starts_with(kName) || line.find(" episodes, ") == std::string_view::npos) return false;
@@ -40,8 +41,8 @@ os::ProgramOutput run_traffic_eval(const std::vector<std::string>& arguments, co
   try {
     output = os::run_program(program.string(), arguments, stop_requested, log_progress);
   } catch (const std::system_error& error) {
-    throw ResourceError("cannot run {}: {}; build the program traffic_eval", program.string(),
-                        error.what());
+    throw ResourceError("cannot run {}: {}; build the program traffic_eval into the same folder",
+                        program.string(), error.what());
   }
   if (output.exit.well() || output.stopped) return output;
   while (output.error.ends_with('\n')) output.error.pop_back();
@@ -56,7 +57,8 @@ os::ProgramOutput run_traffic_eval(const std::vector<std::string>& arguments, co
       known ? static_cast<ExitCode>(code) : ExitCode::kWorkers);
 }
 
-/// Includes the imitated scripts, because the checkpoint may do no more than imitate one of them.
+/// evaluation.controllers and the imitated scripts. The comparison with these scripts shows whether
+/// the checkpoint does more than imitate one of them.
 std::vector<std::string> controllers_to_compare(const config::Config& config) {
   std::vector<std::string> controllers = config.evaluation.controllers;
   if (config.imitation.iterations == 0) return controllers;

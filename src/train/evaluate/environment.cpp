@@ -16,7 +16,7 @@
 namespace traffic::train {
 namespace {
 
-/// The keys that the command line sets.
+/// The configuration keys that the command line sets.
 std::set<std::string> said_by_user(const EvaluationNames& names,
                                    const config::CommonOptions& options) {
   std::set<std::string> keys;
@@ -90,8 +90,8 @@ config::Env env_in_scenario(const config::Env& env, const std::string& scenario,
       parts, [&](const auto& part) { return sim::known_scenario(part.scenario) == file; });
   if (is_length_said || env.max_time_s == 0 || is_known) return here;
   say(fmt::format(
-      "{} runs to its own end, but in training an episode lasted {:.0f} s; for the same length add "
-      "--set env.max_time_s={:.0f}",
+      "{} is simulated to its own end, but in training an episode lasted {:.0f} s; for the same "
+      "length add --set env.max_time_s={:.0f}",
       scenario, env.max_time_s, env.max_time_s));
   here.max_time_s = 0;
   return here;

@@ -50,9 +50,9 @@ std::unique_ptr<scene::Controller> make_part(const config::Config& config, std::
   return scene::make_controller(name, sim::controller_options(config));
 }
 
-/// Makes the controller of that name. The script env.beside joins it if the name has a single part
-/// and the script commands the other kind of agent: lights beside vehicles, or vehicles beside
-/// lights.
+/// Makes the controller of that name. A name may have several parts, each of which is a controller.
+/// If the name has one part, the script in env.beside acts together with it, provided that one of
+/// the two commands lights and the other one vehicles.
 std::unique_ptr<scene::Controller> make_controller(const config::Config& config,
                                                    const std::string& name) {
   std::vector<std::unique_ptr<scene::Controller>> parts;

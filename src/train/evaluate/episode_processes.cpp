@@ -17,10 +17,11 @@
 namespace traffic::train {
 namespace {
 
-/// Time between two reports of a process about its episode, and between two calls of goes_on.
+/// Minimum time in seconds between two reports of a process about its episode, and between two
+/// calls of goes_on.
 constexpr double kReportInterval_s = 1.0;
 
-/// "controller meter, seed 7"
+/// The name of an episode for messages, such as "controller meter, seed 7".
 std::string name_of_task(const EvaluationPlan& plan, std::size_t task) {
   return fmt::format("controller {}, seed {}", plan.controllers[task / plan.seeds.size()],
                      plan.seeds[task % plan.seeds.size()]);
@@ -97,7 +98,7 @@ void EpisodeProcesses::start(std::size_t task, int attempt) {
 }
 
 /// Runs an episode in the child process.
-/// @param attempt 0, or 1 if the episode is run once more
+/// @param attempt 0 for the first run of the episode, 1 if it is run once more
 int EpisodeProcesses::run_task(std::size_t task, int attempt, const os::Messages& parent) const {
   EpisodeReport report{.task = task};
   try {

@@ -1,4 +1,5 @@
-/// Runs the episodes of an evaluation, each in a process of its own.
+/// Runs the episodes of an evaluation, each in a process of its own, and receives their reports.
+/// Evaluations and trials use it.
 #pragma once
 
 #include <array>
@@ -16,14 +17,16 @@
 
 namespace traffic::train {
 
-/// A report of an episode's process.
+/// A message from the process of an episode to the process of the evaluation. A mark is a point of
+/// simulated time at which the process sends the metrics so far.
 struct EpisodeReport {
   enum class Kind : std::int32_t { kRunning, kMark, kDone, kFailed };
   Kind kind = Kind::kRunning;
-  std::int32_t exit_code = 0;
-  std::size_t task = 0;
-  double share = 0;               ///< share of the episode that is done
-  std::int64_t mark = 0;          ///< kMark: number k of the mark, reached after k * mark_s, from 0
+  std::int32_t exit_code = 0;  ///< kFailed: exit code of the error
+  std::size_t task = 0;        ///< number of the episode, see NextTask
+  double share = 0;            ///< share of the episode that is done
+  /// kMark: number k of the mark, from 0; it is reached after k * mark_s seconds.
+  std::int64_t mark = 0;
   EvaluatedEpisode episode{};     ///< kMark, kDone: the metrics so far
   std::array<char, 2048> text{};  ///< kFailed: the error message
 };
@@ -36,26 +39,27 @@ struct EpisodeReport {
 class EpisodeProcesses {
  public:
   /// Chooses the next episode to start. Called while fewer processes run than the plan has jobs.
-  /// @return the episode's task: index of the controller * number of seeds of the plan + index of
-  ///     the seed; nothing: start none for now
+  /// @return the task, a number that identifies the episode: index of the controller * number of
+  ///   seeds of the plan + index of the seed. Nothing if no episode should start now
   using NextTask = std::function<std::optional<std::size_t>()>;
 
   /// Starts no process yet.
   /// @param plan must outlive this object
-  /// @param mark_s simulated time between two reports of kind kMark, the first of which comes at
-  ///   the start of the episode; 0: no such reports
+  /// @param mark_s simulated time between two reports of kind kMark; the first one comes at the
+  ///   start of the episode. 0 means that there are no such reports
   EpisodeProcesses(const EvaluationPlan& plan, NextTask next_task, double mark_s = 0.0);
 
   /// Waits until an episode reaches a mark or ends.
-  /// @param goes_on called about once a second meanwhile; false ends the wait
+  /// @param goes_on called about once a second while this function waits; if it returns false, the
+  ///   function returns
   /// @return a report of kind kMark or kDone; nothing if goes_on returned false, or if no process
-  ///     runs and none is to be started
+  ///   runs and next_task starts none
   /// @throws Error that names the episode. Its exit code is that of the error that the episode
   ///     reported, or ExitCode::kWorkers if the episode's process died or fell silent twice
   /// @throws ResourceError if a process cannot be started
   std::optional<EpisodeReport> next(const std::function<bool()>& goes_on);
 
-  /// Ends an episode early. It sends no more reports.
+  /// Ends an episode early by killing its process. No more reports of this episode follow.
   void end(std::size_t task);
 
   /// Sum over the running episodes of the share that is done.
@@ -66,7 +70,7 @@ class EpisodeProcesses {
     std::size_t task = 0;
     double share = 0.0;     ///< share of the episode that is done
     Stopwatch silent = {};  ///< time since the last report
-    bool reported = false;  ///< it has sent the episode's result or its error, or was ended early
+    bool reported = false;  ///< the episode's result has arrived, or the episode was ended early
     bool killed = false;
   };
 
@@ -83,7 +87,7 @@ class EpisodeProcesses {
   os::ProcessPool pool_;
   std::deque<os::ProcessPool::Event> events_;
   std::vector<Process> processes_;
-  std::set<std::size_t> retried_;              ///< tasks whose episodes have been started once more
+  std::set<std::size_t> retried_;  ///< tasks whose episodes have been started a second time
   double last_interval_s_ = steady_seconds();  ///< time of the last call of goes_on
   std::int64_t oom_kills_before_ = num_oom_kills();
 };

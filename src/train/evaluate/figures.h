@@ -1,4 +1,5 @@
-/// The metrics of an episode, and the gains of controllers over `none`.
+/// Lists the metrics of an episode, which the tables and verdicts of an evaluation show. Also
+/// computes the gains of controllers over `none`, the traffic without control.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,9 @@ namespace traffic::train {
 struct Figure {
   const char* name;
   double (*of)(const EvaluatedEpisode&);
-  bool whole = false;           ///< a count, written without decimals
-  const char* label = nullptr;  ///< name of its column in overview_table(); null: no column
+  bool whole = false;  ///< whether it is a count, which is written without decimals
+  /// Name of its column in overview_table(); null if it has no column there.
+  const char* label = nullptr;
 };
 
 using Episodes = std::vector<EvaluatedEpisode>;
@@ -25,8 +27,8 @@ using Episodes = std::vector<EvaluatedEpisode>;
 const std::vector<Figure>& figures();
 
 /// Metrics that should not be higher with a controller than without control. The last one is hard
-/// brakes. Its excess is reported but does not make a controller unsafe, because holding a vehicle
-/// back makes the vehicles behind it brake.
+/// brakes. An excess of hard brakes is reported, but does not make a controller unsafe, because
+/// every controller that holds a vehicle back makes the vehicles behind it brake.
 const std::vector<Figure>& safety_figures();
 
 /// A metric's values in a controller's episodes, in the order of the seeds.
@@ -47,7 +49,7 @@ std::optional<std::size_t> index_of_none(const EvaluationPlan& plan);
 
 /// A controller's gains over `none` in %, in the order of the seeds.
 /// @param none index of the controller `none`
-/// @param objective the objective of the gains; nothing: env.objective of the plan
+/// @param objective the objective of the gains; by default env.objective of the plan
 std::vector<double> gains_of(const EvaluationPlan& plan, const Episodes& episodes,
                              std::size_t controller, std::size_t none,
                              std::optional<scene::Objective> objective = std::nullopt);

@@ -1,4 +1,4 @@
-/// A recording of the traffic lights' states in an episode.
+/// Records the states of the traffic lights in an episode, for the replay page.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ class LightRecording {
  public:
   /// Records the states of all lights. Call it after each step.
   void add(const scene::RoadState& state);
-  /// All changes: [[time in s, index of the light, its state from then on], ...]. The state has a
-  /// letter for each link, as in SUMO.
+  /// All changes as a JSON list: [[time in s, index of the light, its state from that time on],
+  /// ...]. The state is a string with a letter for each link, as in SUMO.
   [[nodiscard]] nlohmann::ordered_json changes() const;
 
  private:
@@ -25,11 +25,11 @@ class LightRecording {
     std::string state;
   };
   std::vector<Change> changes_;
-  std::vector<std::string> shown_;  ///< [lights] the present states
+  std::vector<std::string> shown_;  ///< [lights] the state of each light at the last call of add()
 };
 
-/// The stop line of each lane that ends at a light: its two ends in metres, the light, and the
-/// links of the light that begin at the lane.
+/// The stop lines of all lanes that end at a light, as a JSON list. Each entry has the index of the
+/// light, the links of this light that begin at the lane, and the two ends of the line in metres.
 nlohmann::ordered_json stop_lines(const scene::Road& road);
 
 }  // namespace traffic::train

@@ -15,10 +15,10 @@
 namespace traffic::train {
 namespace {
 
-/// If the interval of a gain contains 0, this half-width (in percentage points) or a smaller one
-/// shows that there is no effect.
+/// Maximum half-width of a gain's interval, in percentage points, with which an interval that
+/// contains 0 shows that the controller has no effect.
 constexpr double kNoEffect = 1.0;
-constexpr std::size_t kNone = 0;  ///< index of no control in a trial
+constexpr std::size_t kNone = 0;  ///< index of the controller `none` in a trial
 
 bool is_trained(const std::string& controller) {
   const auto parts = config::controller_parts(controller);
@@ -26,7 +26,8 @@ bool is_trained(const std::string& controller) {
       parts, [](std::string_view part) { return checkpoint_name(part).has_value(); });
 }
 
-/// Paired difference of the gains of two controllers, in points.
+/// Paired difference of the gains of two controllers, in percentage points: gain of `controller`
+/// minus gain of `other`.
 report::MeanInterval difference(const Trial& trial, std::size_t controller, std::size_t other) {
   return report::mean_interval(
       report::paired_differences(gains_of(trial.plan, trial.episodes, controller, kNone),
@@ -69,7 +70,8 @@ std::string excess_text(const ControllerVerdict& verdict) {
   return fmt::format("{} a run than no control", fmt::join(parts, " and "));
 }
 
-/// "greedy jams in 3 of 4 runs, and no control in 0"
+/// The conclusion about a controller in words, such as "greedy jams in 3 of 4 runs, and no control
+/// in 0".
 std::string reason_text(const Trial& trial, const std::vector<ControllerVerdict>& verdicts,
                         std::size_t controller) {
   const ControllerVerdict& own = verdicts[controller];
@@ -96,7 +98,7 @@ std::string reasons_text(const Trial& trial, const std::vector<ControllerVerdict
   return fmt::format("{}", fmt::join(reasons, "; "));
 }
 
-/// Says why the trial shows too little.
+/// Says why the trial cannot decide about the undecided controllers.
 std::string doubt_text(const Trial& trial, const std::vector<ControllerVerdict>& verdicts,
                        const std::vector<std::size_t>& undecided) {
   if (trial.plan.seeds.empty()) {
@@ -156,7 +158,8 @@ std::string gain_text(const Trial& trial, const ControllerVerdict& verdict) {
 
 double minutes_for_seeds(const Trial& trial, std::size_t seeds, double minutes) {
   constexpr double kReserve = 1.2;
-  constexpr double kUnknown = 5.0;  // factor on the time if no episode showed its speed
+  // Factor on the time of the trial, used if no episode has shown its speed.
+  constexpr double kUnknown = 5.0;
   const double wanted = trial.whole_seed_s > 0.0
                             ? kReserve * trial.whole_seed_s * static_cast<double>(seeds) / 60.0
                             : kUnknown * minutes;

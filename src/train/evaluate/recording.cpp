@@ -18,11 +18,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kFrameTolerance_s = 1e-6;
 constexpr std::size_t kMaxRoutes = 4;
-// A picture of speed over time (columns) and distance (rows), a byte per cell.
+// Limits of the diagram of speed over time (columns) and distance (rows). It has a byte per cell.
 constexpr double kMaxColumns = 120;
 constexpr double kMaxRows = 60;
-constexpr double kMinCellM = 10;          ///< about a vehicle with its gap
-constexpr double kSpeedUnitMps = 0.25;    ///< speed for each unit of the byte
+constexpr double kMinCellM = 10;  ///< about the length of a vehicle and the gap to the next one
+constexpr double kSpeedUnitMps = 0.25;    ///< speed that one unit of the byte stands for
 constexpr std::uint8_t kNoVehicle = 255;  ///< byte of a cell without vehicles
 
 double rounded(double value) { return std::round(value * 10.0) / 10.0; }

@@ -1,5 +1,6 @@
-/// A recording of an episode: places and speeds of the vehicles, states of the lights, queues and
-/// arrivals. The replay page and the pictures of the report are drawn from it.
+/// Records an episode of an evaluation: positions and speeds of the vehicles, states of the lights,
+/// queues and arrivals. The replay page and the diagrams of the report are drawn from the
+/// recording.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,9 @@
 
 namespace traffic::train {
 
-/// Records one frame per second of simulated time. Whenever it holds more than kMaxSamples samples
-/// of vehicles, it drops every second frame and from then on records half as often.
+/// A frame is the state of all vehicles at one time, with one sample per vehicle. The class records
+/// one frame per second of simulated time. Whenever it has more than kMaxSamples samples, it drops
+/// every second frame and from then on records half as often.
 class Recording {
  public:
   explicit Recording(const scene::Road& road);
@@ -24,7 +26,8 @@ class Recording {
 
   /// Lanes as lines in metres, the stop lines at lights, and the rectangle around all lanes.
   [[nodiscard]] nlohmann::ordered_json network() const;
-  /// Places and speeds of all vehicles, whether they were under control, and changes of the lights.
+  /// Positions and speeds of all vehicles, whether each vehicle was under control, and changes of
+  /// the lights.
   [[nodiscard]] nlohmann::ordered_json tracks() const;
   /// Queues and arrivals over time, and the mean speed over time and distance along the routes that
   /// most vehicles take.
@@ -35,7 +38,7 @@ class Recording {
  private:
   struct Sample {
     std::uint32_t vehicle;
-    int edge;  ///< the edge of its route that the vehicle is on, or enters next
+    int edge;  ///< edge of its route that the vehicle is on or, at a junction, enters next
     float edge_pos_m;
     float x_m;
     float y_m;

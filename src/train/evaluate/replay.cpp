@@ -21,7 +21,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kFormatVersion = 1;
 
-/// Begins with the controller's index, because two checkpoints may have the same file name.
+/// Beginning of the names of a controller's files. It contains the controller's index, because two
+/// checkpoints may have the same file name.
 std::string file_stem(const EvaluationPlan& plan, std::size_t controller) {
   return fmt::format("{}-{}", controller,
                      report::controller_label(plan.controllers.at(controller)));

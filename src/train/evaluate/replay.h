@@ -1,4 +1,5 @@
-/// The replay of an evaluation: the first seed's episodes under every controller of the plan.
+/// Writes the files of the replay of an evaluation: a page that shows the episodes of the first
+/// seed under every controller, and files for SUMO's own tools.
 #pragma once
 
 #include <string>
@@ -13,16 +14,16 @@ namespace traffic::train {
 /// @throws ResourceError that names the folder if it cannot be created
 void create_replay_dir(const EvaluationPlan& plan);
 
-/// Arguments with which SUMO writes the position of each vehicle in each second, in its own format
-/// (FCD).
+/// Arguments for SUMO with which it writes the position of each vehicle in each second, in its own
+/// format (FCD).
 std::vector<std::string> sumo_output_arguments(const EvaluationPlan& plan, std::size_t controller);
 
-/// Writes the recording to a temporary file, in the process of the episode. write_replay() joins
-/// these files.
+/// Writes the recording of one episode to a temporary file. The process of the episode calls it;
+/// write_replay() later joins the files.
 void save_recording(const EvaluationPlan& plan, std::size_t controller, const Recording& recording);
 
-/// Writes replay.html, traffic.json and the scenario with this seed for sumo-gui. Removes the files
-/// of save_recording().
+/// Writes replay.html, traffic.json, and the scenario with the first seed for sumo-gui. Removes the
+/// temporary files of save_recording().
 /// @throws ResourceError
 void write_replay(const EvaluationPlan& plan);
 

@@ -7,7 +7,8 @@
 namespace traffic::train {
 namespace {
 
-/// Appends a coordinate as two bytes (little-endian): its share of the side, times 65535.
+/// Appends a coordinate as two bytes (little-endian): its share of the side of the square, from 0
+/// to 1, times 65535.
 void append_place(std::vector<std::uint8_t>& bytes, double metres, double side_m) {
   const double share = std::clamp(metres / side_m, 0.0, 1.0);
   const auto value = static_cast<std::uint16_t>(std::lround(share * 65535.0));
@@ -15,8 +16,8 @@ void append_place(std::vector<std::uint8_t>& bytes, double metres, double side_m
   bytes.push_back(static_cast<std::uint8_t>(value >> 8U));
 }
 
-/// The speed in units of 0.5 m/s in the lower seven bits; the highest bit is set if the vehicle is
-/// under control.
+/// A byte whose lower seven bits are the speed in units of 0.5 m/s. Its highest bit is set if the
+/// vehicle is under control.
 std::uint8_t speed_and_control(double speed_mps, bool marked) {
   const long halves = std::clamp(std::lround(2.0 * speed_mps), 0L, 127L);
   return static_cast<std::uint8_t>(halves | (marked ? 128 : 0));

@@ -1,4 +1,5 @@
-/// Tracks of vehicles as bytes, as the replay page reads them.
+/// Packs the tracks of vehicles, that is their positions and speeds over time, into the bytes that
+/// the replay page reads.
 #pragma once
 
 #include <cstddef>
@@ -9,34 +10,37 @@
 
 namespace traffic::train {
 
-/// A square around all places of a recording. Places are stored as shares of its side.
+/// A square around all positions of a recording. A coordinate is stored as a share of the side of
+/// this square.
 struct TrackSquare {
   double left_m = 0.0;
   double bottom_m = 0.0;
   double side_m = 1.0;
 };
 
-/// The beginning of a track, which is one vehicle in consecutive frames.
+/// Describes a track: one vehicle in consecutive frames, which are states at equal intervals of
+/// time.
 struct TrackHead {
-  std::uint32_t vehicle = 0;
-  std::size_t first = 0;  ///< index of the first frame
-  std::size_t frames = 0;
+  std::uint32_t vehicle = 0;  ///< id of the vehicle
+  std::size_t first = 0;      ///< index of the first frame
+  std::size_t frames = 0;     ///< number of frames
 };
 
 struct PackedTracks {
   std::vector<TrackHead> heads;
-  std::vector<std::uint8_t> samples;  ///< five bytes a frame, track by track
+  std::vector<std::uint8_t> samples;  ///< five bytes for each frame of a track, track by track
 };
 
 std::string base64(const std::vector<std::uint8_t>& bytes);
 
-/// Appends a place and a speed as five bytes.
+/// Appends a position and a speed as five bytes.
 /// @param marked whether the vehicle is under control
 void append_sample(std::vector<std::uint8_t>& bytes, const TrackSquare& square, double x_m,
                    double y_m, double speed_mps, bool marked);
 
-/// Packs the samples of frames, which have the members vehicle, x_m, y_m, speed_mps and commanded.
-/// A vehicle that was absent (teleporting, parked) begins a new track when it comes back.
+/// Packs the samples of all frames. A sample has the members vehicle, x_m, y_m, speed_mps and
+/// commanded. A vehicle that was absent (teleporting, parked) begins a new track when it comes
+/// back.
 template <typename Frames>
 PackedTracks pack_tracks(const Frames& frames, const TrackSquare& square) {
   PackedTracks packed;

@@ -1,4 +1,4 @@
-/// The results of an evaluation as tables, CSV and JSON.
+/// Converts the results of an evaluation to tables, CSV and JSON.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -23,7 +23,7 @@ std::string csv_field(std::string text) {
   return '"' + text + '"';
 }
 
-/// Mean of a metric over the episodes; for max_controlled, its maximum.
+/// Mean of a metric over the episodes of a controller; for the metric max_controlled, its maximum.
 double summary_of(const EvaluationPlan& plan, const Episodes& episodes, std::size_t controller,
                   const Figure& figure) {
   const auto values = values_of(plan, episodes, controller, figure.of);
@@ -31,7 +31,7 @@ double summary_of(const EvaluationPlan& plan, const Episodes& episodes, std::siz
   return std::string_view(figure.name) == "max_controlled" ? mean.most : mean.mean;
 }
 
-/// Columns of a table: those of overview_table(), or all.
+/// The columns of a table: kNarrow for those of overview_table(), kAll for all.
 enum class Columns { kNarrow, kAll };
 
 std::vector<std::string> gain_columns(Columns which) {
@@ -45,8 +45,9 @@ std::vector<std::string> gain_columns(Columns which) {
   return columns;
 }
 
-/// Mean gain in the objective, its interval and its worst seed; with all columns also the gains in
-/// throughput and delay. The cells are empty for `none`, and if the plan does not contain `none`.
+/// Mean gain in the objective, its interval and its worst seed. If all columns are wanted, the
+/// gains in throughput and delay follow. The cells are empty for `none`, and for all controllers if
+/// the plan does not contain `none`.
 std::vector<Cell> gain_cells(const EvaluationPlan& plan, const Episodes& episodes,
                              std::size_t controller, Columns which) {
   const auto none = index_of_none(plan);

@@ -19,10 +19,12 @@ namespace {
 /// from seeds that users choose.
 constexpr std::uint64_t kFirstTrialSeed = 600'000'000;
 constexpr std::size_t kMaxSeeds = 1000;
-/// Time with a full network after which a trial shows jams: a jam needs time to build up, and is
-/// noticed after five minutes without an arrival.
+/// Simulated time with a full network that a trial needs to show jams. A jam needs time to build
+/// up, and is noticed after five minutes without an arrival.
 constexpr double kFull_s = 600.0;
 
+/// Runs one trial. The marks of an episode are points of simulated time at equal intervals, at
+/// which the episode reports its metrics.
 class TrialRun {
  public:
   TrialRun(EvaluationPlan plan, const TrialFrame& frame)
@@ -65,7 +67,8 @@ class TrialRun {
     return task % kMaxSeeds * plan_.controllers.size() + task / kMaxSeeds;
   }
 
-  /// Starts a seed only if its episodes end in time.
+  /// The next episode to start. The episodes of a further seed start only if they are expected to
+  /// end in time.
   std::optional<std::size_t> next_task() {
     const std::size_t index = running_.size();
     const std::size_t seed = index / plan_.controllers.size();
@@ -89,7 +92,8 @@ class TrialRun {
       own.ended = own.is_whole = true;
       return;
     }
-    if (report.mark == 0 && !running.at_mark.empty()) {  // its process died and was replaced
+    // The process of the episode died, and a new process runs it again.
+    if (report.mark == 0 && !running.at_mark.empty()) {
       running = Running();
       own = Course{.started = true};
     }
@@ -122,8 +126,8 @@ class TrialRun {
     return true;
   }
 
-  /// The first mark at which an uncontrolled run is steady (scene/score.h); above the number of
-  /// marks if it has not got there.
+  /// The first mark at which the uncontrolled run of a seed is steady (scene/score.h). If the run
+  /// has not become steady, the result is above the number of marks.
   [[nodiscard]] std::int64_t full_mark(std::size_t seed) const {
     const auto& marks = running_[seed * plan_.controllers.size()].at_mark;
     const auto found = std::ranges::find_if(marks, [&](const EvaluatedEpisode& episode) {
@@ -132,13 +136,13 @@ class TrialRun {
     return found == marks.end() ? marks_.count + 1 : found - marks.begin();
   }
 
-  /// The mark that episodes should reach, judging by the first seed.
+  /// The mark that episodes should reach so that jams would show, according to the first seed.
   [[nodiscard]] std::int64_t wanted_mark() const {
     return full_mark(0) + static_cast<std::int64_t>(std::ceil(kFull_s / marks_.interval_s));
   }
 
-  /// Metrics of an episode at a mark; null if it has not come that far. An episode that ends before
-  /// a mark keeps its last metrics.
+  /// Metrics of an episode at a mark; null if the episode has not reached it. If the episode has
+  /// ended before the mark, these are its final metrics.
   [[nodiscard]] const EvaluatedEpisode* at(std::size_t index, std::int64_t mark) const {
     if (index >= running_.size()) return nullptr;
     const Running& running = running_[index];
@@ -161,8 +165,8 @@ class TrialRun {
     return seeds;
   }
 
-  /// The latest mark that `count` seeds have reached; if there are fewer seeds, the latest mark
-  /// that all of them have reached.
+  /// The latest mark that `count` seeds have reached. If fewer seeds have run, it is the latest
+  /// mark that all of these have reached.
   [[nodiscard]] std::int64_t mark_of(std::size_t count) const {
     const std::size_t wanted = std::min(count, seeds_at(1).size());
     std::int64_t mark = horizon_;
@@ -170,8 +174,9 @@ class TrialRun {
     return mark;
   }
 
-  /// The latest mark that three seeds have reached. If it is before the wanted mark, a later one
-  /// that two seeds have reached counts instead.
+  /// The mark at which the trial compares the controllers. It is the latest mark that three seeds
+  /// have reached. If that is before wanted_mark(), it is a later mark, at most wanted_mark(), that
+  /// two seeds have reached.
   [[nodiscard]] std::int64_t mark_to_compare() const {
     if (seeds_at(1).empty()) return horizon_;
     return std::max(mark_of(3), std::min(mark_of(2), wanted_mark()));
@@ -204,7 +209,7 @@ class TrialRun {
   EvaluationPlan plan_;
   TrialFrame frame_;
   EpisodeMarks marks_;
-  std::int64_t horizon_;  ///< mark at which episodes end
+  std::int64_t horizon_;  ///< mark at which the trial ends episodes
   TrialSchedule schedule_;
   std::vector<Running> running_;  ///< [seeds * controllers]
   Stopwatch clock_;

@@ -13,8 +13,8 @@ Course& TrialSchedule::course(std::size_t seed, std::size_t controller) {
   return courses_[index];
 }
 
-/// Mean over the controller's episodes; of a controller that has shown no speed yet, over all
-/// episodes.
+/// Estimated real time of an episode up to a mark: the mean over the controller's episodes. If none
+/// of them has shown its speed, it is the mean over the episodes of all controllers.
 double TrialSchedule::seconds_to(std::size_t controller, std::int64_t mark) const {
   double own_sum = 0.0;
   double own_count = 0.0;

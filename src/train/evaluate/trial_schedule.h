@@ -1,5 +1,7 @@
-/// Fits the episodes of a trial into a limited real time. From the progress of running episodes, it
-/// estimates how many more episodes fit, and how long episodes may be.
+/// Plans the episodes of a trial (trial.h) so that they fit into a limited real time. From the
+/// progress of running episodes it estimates how many more episodes fit, and how long episodes may
+/// be. Lengths of episodes are given as marks, which divide their simulated time into equal
+/// intervals.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +12,7 @@
 
 namespace traffic::train {
 
-/// The progress of the episodes of a trial. To run a seed means one episode for each controller.
+/// Keeps the progress of the episodes of a trial. A seed is run by one episode for each controller.
 class TrialSchedule {
  public:
   /// @param processes number of episodes that run at the same time
@@ -21,19 +23,19 @@ class TrialSchedule {
   Course& course(std::size_t seed, std::size_t controller);
 
   /// Estimated real time to the end of the first `seeds` seeds, with episodes that end at `mark`.
-  /// It is a lower bound as long as no episode shows how fast simulations are.
+  /// As long as no episode has shown how fast simulations are, the result is a lower bound.
   [[nodiscard]] double remaining_s(std::size_t seeds, std::int64_t mark) const;
 
   /// Estimated real time of one more seed that runs to `mark`; 0 if it is not known yet.
   [[nodiscard]] double seed_s(std::int64_t mark) const;
 
   /// The mark at which episodes should end, so that enough seeds fit into the remaining time. If
-  /// three seeds with whole episodes fit, episodes stay whole. Otherwise the mark is the last one
-  /// that four seeds can reach; if that is before wanted_mark, the last one that two seeds can
-  /// reach.
-  /// @param present the present end of episodes; the result is not above it
-  /// @param wanted_mark the first mark at which episodes show enough; above the number of marks if
-  ///   this is not known
+  /// three seeds fit that end at the present mark, the mark stays. Otherwise it becomes the last
+  /// mark that four seeds can reach. If that is before wanted_mark, it becomes the last mark up to
+  /// wanted_mark that two seeds can reach.
+  /// @param present the mark at which episodes end at present; the result is not above it
+  /// @param wanted_mark the first mark at which episodes are long enough to judge a controller;
+  ///   above the number of marks if this is not known
   /// @param left_s remaining real time
   [[nodiscard]] std::int64_t horizon(std::int64_t present, std::int64_t wanted_mark,
                                      double left_s) const;

@@ -1,4 +1,5 @@
-/// Decides which controller is best, and which controllers are not safe or commanded nothing.
+/// Decides from the results of an evaluation which controller is best, and which controllers are
+/// unsafe or commanded nothing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +13,8 @@
 namespace traffic::train {
 namespace {
 
-/// Safety metrics whose excess over `none` lies above the limit with the whole 95 % interval.
+/// The safety metrics for which the whole 95 % interval of the excess over `none` lies above the
+/// limit.
 std::vector<SafetyExcess> excesses_of(const EvaluationPlan& plan, const Episodes& episodes,
                                       std::size_t controller, std::size_t none) {
   std::vector<SafetyExcess> excesses;
@@ -25,8 +27,8 @@ std::vector<SafetyExcess> excesses_of(const EvaluationPlan& plan, const Episodes
   return excesses;
 }
 
-/// Difference of a controller's gains from the best controller's; nothing if the 95 % interval
-/// shows that the controller is worse.
+/// Gain of a controller minus gain of the best controller. Nothing if the 95 % interval shows that
+/// the controller is worse, or if a single seed gives no interval.
 std::optional<report::MeanInterval> level_of(const std::vector<double>& gains,
                                              const std::vector<double>& of_best) {
   const auto above = report::mean_interval(report::paired_differences(gains, of_best));
@@ -47,8 +49,9 @@ std::int64_t jammed_runs_of(const EvaluationPlan& plan, const Episodes& episodes
   return std::count(jammed.begin(), jammed.end(), 1.0);
 }
 
-/// Says about how many seeds would narrow the interval to +-1; empty if it is not wider than that.
-/// The width of an interval falls with the square root of the number of seeds.
+/// Says about how many seeds would narrow the interval to +-1 percentage point; empty if it is not
+/// wider. The width of an interval is inversely proportional to the square root of the number of
+/// seeds.
 std::string seeds_text(double half_width, std::size_t seeds) {
   if (!std::isfinite(half_width) || half_width <= 1.0) return "";
   const double needed = static_cast<double>(seeds) * half_width * half_width;

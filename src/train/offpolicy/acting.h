@@ -1,4 +1,4 @@
-/// Chooses actions by the scores that a network gives them.
+/// Chooses the actions of many agents at once by the scores that a network gives to the actions.
 #pragma once
 
 #include <torch/types.h>
@@ -11,7 +11,7 @@
 
 namespace traffic::train::offpolicy {
 
-/// A network whose outputs from index first_score on are the scores of the actions.
+/// A network whose outputs, from index first_score on, are the scores of the actions.
 struct ActingNetwork {
   model::Mlp network;
   std::int64_t first_score = 0;
@@ -24,16 +24,19 @@ struct ActingNetwork {
 /// @param actions [rows] output
 void choose_best(ActingNetwork& acting, const torch::Tensor& obs, std::span<std::uint8_t> actions);
 
+/// How explore() chooses actions.
 struct Exploration {
   double epsilon = 0.0;  ///< probability of a random action
-  bool samples = false;  ///< draw from the softmax of the scores instead of the highest score
+  /// Other actions are drawn from the softmax of the scores; if false, they are those with the
+  /// highest score.
+  bool samples = false;
 };
-/// Chooses actions to learn from.
+/// Chooses an action for each row, partly at random, to collect experience.
 /// @param obs [rows, inputs], on the CPU
 /// @param actions [rows] output
-/// @param vectors [rows, num_actions] output, may be empty: the weights from which each action was
-///   drawn. The weights of a random action are uniform random numbers. An action that was not drawn
-///   but has the highest score leaves its row unchanged.
+/// @param vectors [rows, num_actions] output: the weights from which each action was drawn. The
+///   weights of a random action are uniform random numbers. If an action was taken because of its
+///   highest score, its row is not written. If the span is empty, no weights are written
 void explore(ActingNetwork& acting, const torch::Tensor& obs, const Exploration& exploration,
              Rng& rng, std::span<std::uint8_t> actions, std::span<float> vectors);
 

@@ -1,4 +1,4 @@
-/// Tensors for a batch that is drawn from a replay.
+/// Holds the tensors of the batch that a rank drew last from its replay.
 #pragma once
 
 #include <torch/types.h>

@@ -17,7 +17,7 @@ model::MlpShape critic_shape(const OffPolicy& settings, const Spaces& spaces) {
   return shape;
 }
 
-/// Random numbers in (0, 1), of the same shape.
+/// Random numbers in (0, 1), in a tensor with the shape of x.
 torch::Tensor uniforms_like(const torch::Tensor& x, Rng& rng) {
   torch::Tensor uniforms = torch::empty(x.sizes(), torch::kFloat);
   auto* out = uniforms.mutable_data_ptr<float>();
@@ -64,8 +64,9 @@ torch::Tensor Ddpg::critic_loss(const Batch& batch, const UpdateContext& context
   return rl::ddpg_critic_loss(q.squeeze(1), targets, context.total_batch);
 }
 
-/// Both losses are differentiated before the optimisers step, so the actor's loss uses the critic
-/// from before this update. forward_frozen() keeps that loss from adding gradients to the critic.
+/// Both losses are differentiated before the optimisers change the networks, so that the actor's
+/// loss uses the critic from before this update. With forward_frozen(), the actor's loss adds no
+/// gradients to the critic.
 Figures Ddpg::update(const Batch& batch, const UpdateContext& context) {
   torch::Tensor critic;
   torch::Tensor q;

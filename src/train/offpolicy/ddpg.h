@@ -1,5 +1,6 @@
-/// Deep deterministic policy gradients (DDPG): a critic values observations with actions, and the
-/// actor follows the gradient of that value.
+/// The learner DDPG (deep deterministic policy gradients). A critic network estimates the value of
+/// an observation and an action. The actor network learns to choose actions of high value, by the
+/// gradient of the critic.
 #pragma once
 
 #include "offpolicy/mlp_learner.h"
@@ -26,7 +27,7 @@ class Ddpg final : public MlpLearner {
   torch::Tensor critic_loss(const Batch& batch, const UpdateContext& context);
 
   std::int64_t num_actions_;
-  bool is_soft_;  ///< offpolicy.ddpg_action is softmax
+  bool is_soft_;  ///< whether offpolicy.ddpg_action is softmax
 };
 
 }  // namespace traffic::train::offpolicy

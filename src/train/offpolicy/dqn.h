@@ -1,4 +1,5 @@
-/// Double Q-learning with a dueling network. The policy takes the action with the highest value.
+/// The learner DQN: double Q-learning with a dueling network. Its policy takes the action with the
+/// highest value.
 #pragma once
 
 #include "offpolicy/mlp_learner.h"

@@ -1,4 +1,5 @@
-/// The interface of a learner: an update of its networks with a batch of transitions.
+/// The interface of a learner, which updates its networks with batches of transitions. A transition
+/// is an observation, the action, the rewards that followed, and a later observation.
 #pragma once
 
 #include <torch/types.h>
@@ -21,11 +22,12 @@ struct Batch {
   torch::Tensor obs;             ///< [B, obs_dim]
   torch::Tensor actions;         ///< [B] int64
   torch::Tensor action_vectors;  ///< [B, action_dim of the learner]
-  rl::NStepReturns steps;        ///< rewards and discounts up to next_obs
-  torch::Tensor next_obs;        ///< [B, obs_dim]
+  /// Sums of discounted rewards up to next_obs, and discount factors of its value.
+  rl::NStepReturns steps;
+  torch::Tensor next_obs;  ///< [B, obs_dim]
 };
 
-/// Parameters of an update. All but the generator are the same on all ranks.
+/// Parameters of an update. All except the random generator are the same on all ranks.
 struct UpdateContext {
   std::int64_t update = 0;            ///< number of earlier updates
   double learning_rate_factor = 1.0;  ///< factor on the learning rates of the settings
@@ -33,10 +35,11 @@ struct UpdateContext {
   Rng& rng;                           ///< generator for this rank and update
 };
 
-/// Metrics of an update, by name: sums over this rank's batch, which the caller divides by
-/// UpdateContext::total_batch, and "grad_norm", the norm of the gradient of all ranks.
+/// Metrics of an update, by name. "grad_norm" is the norm of the gradient of all ranks. All others
+/// are sums over this rank's batch, which the caller divides by UpdateContext::total_batch.
 using Figures = std::vector<std::pair<std::string, double>>;
 
+/// A learner with its networks.
 class Learner {
  public:
   virtual ~Learner() = default;
@@ -62,8 +65,9 @@ class Learner {
   /// @param targets [B]
   Figures learn_values(const torch::Tensor& values, const torch::Tensor& targets,
                        const UpdateContext& context);
-  /// Moves the target networks towards the online networks: a little after every update if
-  /// offpolicy.tau > 0, else fully every offpolicy.target_interval updates.
+  /// Moves the target networks towards the online networks, the networks in training. If
+  /// offpolicy.tau > 0, they move by this share after every update. Otherwise they become equal
+  /// every offpolicy.target_interval updates.
   /// @param update number of the update that was just made, from 0
   void update_targets(std::int64_t update);
 

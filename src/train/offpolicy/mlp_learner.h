@@ -1,5 +1,5 @@
-/// The base of learners whose networks are perceptrons and whose policy is one of them: Dqn, Ddpg
-/// and Sac.
+/// The base class of the learners Dqn, Ddpg and Sac, whose networks are multilayer perceptrons. One
+/// of these networks is the policy.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,14 @@ struct Spaces {
   std::int64_t num_actions = 2;
 };
 
+/// Description of a network of a learner.
 struct NetworkSpec {
   std::string name;  ///< such as "critic"
   model::MlpShape shape;
-  std::string learning_rate_key;  ///< configuration key, for messages
+  std::string learning_rate_key;  ///< configuration key of its learning rate, for messages
 };
 
+/// Each network exists twice: the online network, which is trained, and its target network.
 class MlpLearner : public Learner {
  public:
   /// The network that acts.
@@ -33,7 +35,8 @@ class MlpLearner : public Learner {
   /// Whether exploring actions are drawn from the softmax of the scores. Otherwise the action with
   /// the highest score is taken.
   [[nodiscard]] virtual bool samples() const = 0;
-  /// Size of the vector that the replay stores for an action beside its index; 0: no vector.
+  /// Size of the vector that the replay stores for an action in addition to its index; 0 means that
+  /// it stores no vector.
   [[nodiscard]] virtual std::int64_t action_dim() const { return 0; }
 
   [[nodiscard]] model::Mlp& online(std::size_t i) { return pairs_[i].online; }

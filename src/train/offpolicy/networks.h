@@ -1,4 +1,5 @@
-/// The networks of a learner, each with an optimiser and a target network that follows it.
+/// The networks of a learner. Each has an optimiser, and a target network that follows it slowly
+/// and makes learning stable.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -22,9 +23,10 @@ struct TrainedNetwork {
   std::string name;  ///< such as "critic"
   std::shared_ptr<torch::nn::Module> online;
   std::shared_ptr<torch::nn::Module> target;
-  std::string learning_rate_key;  ///< configuration key, for messages
+  std::string learning_rate_key;  ///< configuration key of its learning rate, for messages
 };
 
+/// All networks of a learner, whose parameters lie in one block of memory.
 class Networks {
  public:
   /// Collective. Sets the targets equal to the networks.
@@ -32,13 +34,13 @@ class Networks {
 
   [[nodiscard]] const comm::ParameterArena& parameters() const { return *parameters_; }
 
-  /// Collective. Makes an optimiser step on all networks (minibatch_step).
+  /// Collective. Makes an optimiser step on all networks, with the gradients summed over all ranks.
   /// @param learning_rates one for each network, in their order
-  /// @param backward adds this rank's gradients
+  /// @param backward computes this rank's gradients
   /// @return the norm of each network's gradient before clipping; 0 where it was not finite
   std::vector<double> step(const std::vector<double>& learning_rates, double clip_norm,
                            const std::function<void()>& backward);
-  /// Moves the targets towards the networks by the share tau; 1: sets them equal.
+  /// Moves the targets towards the networks by the share tau; 1 makes them equal.
   void update_targets(double tau);
 
   /// Number of steps skipped because of gradients that were not finite, summed over the networks.

@@ -1,4 +1,5 @@
-/// The replay of a rank: stores its experience, draws batches from it, and is saved in checkpoints.
+/// The replay of a rank: it stores the rank's experience, draws batches from it, and is saved
+/// beside checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +16,20 @@
 
 namespace traffic::train::offpolicy {
 
+/// A replay, with the memory for its batches and the object that saves it.
 class RankReplay {
  public:
+  /// The settings and the ranks that a replay belongs to.
   struct Setting {
     const OffPolicy& learning;
     std::uint64_t seed = 0;  ///< seed of the run
     comm::Communicator& communicator;
   };
-  /// Number and shape of the streams of steps that this rank stores.
+  /// Number and shape of the streams that this rank stores. A stream is the sequence of steps of
+  /// one environment or agent.
   struct Streams {
     std::int64_t count = 1;
-    std::vector<std::int64_t> ids = {};  ///< see RankState
+    std::vector<std::int64_t> ids = {};  ///< numbers of the streams, see RankState
     std::int64_t obs_dim = 1;
     std::int64_t action_dim = 0;
   };
@@ -34,14 +38,14 @@ class RankReplay {
   RankReplay(const Setting& setting, const Streams& streams);
 
   void push(const replay::Step& step) { replay_.push(step); }
-  /// Marks a gap, see replay::Replay::begin_anew().
+  /// Marks that the next step does not continue the previous one (replay::Replay::begin_anew()).
   void begin_anew() { replay_.begin_anew(); }
   [[nodiscard]] std::int64_t num_transitions() const { return replay_.size(); }
   /// Collective. Number of transitions of the rank that has the fewest.
   [[nodiscard]] std::int64_t least_transitions() const;
   /// Collective. Number of transitions, summed over all ranks.
   [[nodiscard]] std::int64_t all_transitions() const;
-  /// Draws this rank's batch. It is valid until the next call.
+  /// Draws this rank's batch. The result is valid until the next call.
   const Batch& draw(Rng& rng);
 
   /// A generator for this rank, derived from the run's seed, the stream and a number.

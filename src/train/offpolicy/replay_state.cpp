@@ -53,8 +53,9 @@ std::span<const std::string> newest(const std::vector<std::string>& names, std::
   return std::span(names).last(std::min(names.size(), count));
 }
 
-/// Refuses a segment that is not full if another segment of its replay follows.
-/// @param before the segments read so far; another one follows
+/// Throws if the last segment read so far is not full although another segment of its replay
+/// follows.
+/// @param before the segments read so far
 void require_full_but_last(const checkpoint::Snapshot& snapshot,
                            const replay::Replay::Segments& before) {
   if (before.empty() || before.back()->is_full()) return;
@@ -64,8 +65,9 @@ void require_full_but_last(const checkpoint::Snapshot& snapshot,
       snapshot.source(), before.size(), before.back()->filled(), before.back()->shape().steps);
 }
 
-/// Collective. Puts the texts of all ranks into the snapshot, the same on all ranks.
-/// @param entry name of a rank's text
+/// Collective. Stores the texts of all ranks in the snapshot, so that the snapshots of all ranks
+/// are equal.
+/// @param entry returns the name of the entry for the text of a rank
 /// @param own text of this rank
 void put_texts_of_ranks(checkpoint::Snapshot& snapshot, std::string (*entry)(int rank),
                         const std::string& own, comm::Communicator& communicator) {
@@ -76,7 +78,7 @@ void put_texts_of_ranks(checkpoint::Snapshot& snapshot, std::string (*entry)(int
   }
 }
 
-/// Streams and segments of a rank of the run that saved the checkpoint.
+/// Streams and segments of a former rank, that is a rank of the run that saved the checkpoint.
 struct FormerRank {
   std::vector<std::int64_t> stream_ids{};
   std::vector<std::string> parts;
@@ -94,7 +96,7 @@ struct StreamPlace {
   std::int64_t stream = 0;
 };
 
-/// Makes a segment of the streams at these places.
+/// Makes a new segment that contains the streams at these places.
 /// @param from segments that cover the same steps, one of each former rank
 std::shared_ptr<replay::Segment> join_streams(
     const std::vector<std::shared_ptr<replay::Segment>>& from,

@@ -1,5 +1,6 @@
-/// Saves the replays of all ranks in a checkpoint. Segments become part files beside it; a full
-/// segment is written only once, however many checkpoints name it.
+/// Saves the replays of all ranks with a checkpoint, and restores them. A replay consists of
+/// segments, blocks of consecutive steps. Each segment becomes a part file beside the checkpoint. A
+/// full segment is written only once, even if many checkpoints refer to it.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ class RankState {
  public:
   /// @param replay must outlive this object
   /// @param stream_ids numbers of this rank's streams, if the same streams exist with any number of
-  ///   ranks (e.g. one for each simulation); empty: every rank has its own streams
+  ///   ranks, such as one stream for each simulation. Empty if every rank has its own streams
   RankState(replay::Replay& replay, comm::Communicator& communicator,
             std::vector<std::int64_t> stream_ids)
       : replay_(replay), communicator_(communicator), stream_ids_(std::move(stream_ids)) {}
@@ -29,12 +30,14 @@ class RankState {
   /// of the parts of all ranks are stored in the snapshot itself.
   void save_to(checkpoint::Snapshot& snapshot, checkpoint::Bytes games) const;
 
+  /// Result of restore_from().
   struct Restored {
     bool same_ranks = true;   ///< the checkpoint was saved by the same number of ranks
     checkpoint::Bytes games;  ///< games of this rank; empty if the number of ranks differs
   };
-  /// Restores this rank's state to the bit if the number of ranks is the same. Otherwise each rank
-  /// gets the streams of its stream_ids or, if it has none, an equal share of all full segments.
+  /// Restores this rank's state exactly if the number of ranks is the same. Otherwise each rank
+  /// gets the streams of its stream_ids. If there are no stream_ids, it gets an equal share of all
+  /// full segments.
   /// @throws CheckpointError if a part is missing, damaged or of another shape
   Restored restore_from(const checkpoint::Snapshot& snapshot);
 

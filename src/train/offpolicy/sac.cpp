@@ -68,8 +68,8 @@ Figures Sac::update(const Batch& batch, const UpdateContext& context) {
           {"grad_norm", norms[kFirst]}};
 }
 
-/// Uses the mean entropy over the batches of all ranks, so that the temperature stays the same on
-/// all ranks.
+/// Moves the temperature so that the entropy approaches target_entropy_. Uses the mean entropy over
+/// the batches of all ranks, so that the temperature is the same on all ranks.
 void Sac::adapt_temperature(double entropy_sum, const UpdateContext& context) {
   const double entropy = communicator_.all_reduce_scalar(entropy_sum) / context.total_batch;
   if (!std::isfinite(entropy)) return;  // the optimisers skip this update as well

@@ -1,5 +1,6 @@
-/// Soft actor-critic (SAC) for discrete actions: the actor's objective includes the entropy of its
-/// actions, weighted by a temperature. It has two critics.
+/// The learner SAC (soft actor-critic) for discrete actions. The objective of its actor network is
+/// the value of the actions plus their entropy, weighted by a temperature. Two critic networks
+/// estimate the values.
 #pragma once
 
 #include "offpolicy/mlp_learner.h"
@@ -25,7 +26,7 @@ class Sac final : public MlpLearner {
   void adapt_temperature(double entropy_sum, const UpdateContext& context);
 
   comm::Communicator& communicator_;
-  double target_entropy_;       ///< entropy in nats that the temperature is adapted to
+  double target_entropy_;       ///< entropy in nats that the adapted temperature should lead to
   double log_temperature_ = 0;  ///< logarithm of the weight of the entropy
 };
 

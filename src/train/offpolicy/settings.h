@@ -1,5 +1,5 @@
-/// The configuration section [offpolicy]: settings of the learner. The rows in settings.cpp
-/// describe each key.
+/// The configuration section [offpolicy]: settings for trainings that learn from a replay. The rows
+/// in settings.cpp describe each key.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,11 @@ struct OffPolicy {
   double final_learning_rate_share = 0.1;
   std::string scale_lr = "none";
   double clip_norm = 10.0;
-  double tau = 0.0;                    ///< 0: hard updates every target_interval updates
-  std::int64_t target_interval = 250;  ///< updates between two hard updates of the targets
+  /// Share by which targets move after each update; 0 means that they are set equal every
+  /// target_interval updates.
+  double tau = 0.0;
+  /// Number of updates after which targets are set equal, if tau is 0.
+  std::int64_t target_interval = 250;
   double epsilon = 1.0;
   double epsilon_speed = 0.99995;  ///< factor on epsilon for each environment step of all ranks
   double epsilon_end = 0.02;
@@ -43,7 +46,7 @@ struct OffPolicy {
 /// The section with its keys, for the configuration.
 config::OwnSection own_section();
 
-/// Checks settings that must fit each other or the number of ranks.
+/// Checks that the settings fit each other and the number of ranks.
 /// @throws ConfigError
 void check_settings(const OffPolicy& learner, int num_ranks);
 

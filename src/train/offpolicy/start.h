@@ -1,5 +1,5 @@
-/// Checks at the start of a run: the starting checkpoint, its learner, and the memory of the
-/// replay.
+/// Functions for the start of a training from a replay. They find the checkpoint to start from,
+/// check that its learner fits, and check that the replay fits into memory.
 #pragma once
 
 #include <filesystem>
@@ -12,13 +12,16 @@ namespace traffic::train::offpolicy {
 
 /// Path of the checkpoint that a new run starts from.
 /// @param init_from run.init_from: a checkpoint, or a run folder
-/// @param episode offpolicy.init_episode: the checkpoint's episode in a run folder; 0: the newest
+/// @param episode offpolicy.init_episode: the episode of the checkpoint in a run folder; 0 stands
+///   for the newest checkpoint
 /// @throws ConfigError if init_from is a checkpoint and episode is not 0
-/// @throws CheckpointError that lists the saved episodes if this episode is not among them
+/// @throws CheckpointError if the run folder has no checkpoint of this episode; the message lists
+///   the saved episodes
 std::filesystem::path starting_checkpoint(const std::string& init_from, std::int64_t episode);
 
 /// Stores the name of the learner as "offpolicy/learner".
 void put_learner_kind(checkpoint::Snapshot& snapshot, const OffPolicy& settings);
+/// Checks that the checkpoint belongs to the same kind of learner.
 /// @throws CheckpointError if another learner wrote the checkpoint
 void check_learner_kind(const checkpoint::Snapshot& snapshot, const OffPolicy& settings);
 

@@ -1,5 +1,5 @@
-/// Maps commands to their places in vehicles.commands, the list that a categorical policy chooses
-/// from.
+/// Maps commands to their indices in vehicles.commands, the list from which a categorical policy
+/// chooses.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,9 @@ std::vector<scene::CommandKind> commands_of(const config::Vehicles& vehicles);
 std::optional<std::size_t> place_among(std::span<const scene::CommandKind> commands,
                                        const scene::CommandKind& asked);
 
-/// Appends, for each candidate of a period, the index of the command that the advisor gives it: 0
-/// ("none") if the advisor gives none or one that is not in `commands`.
+/// Appends to `advised`, for each candidate of a period, the index of the command that the advisor
+/// gives it. The index is 0 ("none") if the advisor gives no command, or one that is not in
+/// `commands`.
 void find_advised(const rollout::Period& period, std::span<const scene::CommandKind> commands,
                   std::vector<std::size_t>& advised);
 

@@ -1,5 +1,6 @@
-/// Turns the frames of simulations into commands for their vehicles. Training decides for many
-/// simulations at once, a controller in an evaluation for one; both use this class.
+/// Joins the perception and the policy of the vehicles: turns the observations of simulations into
+/// commands. A training decides for many simulations at once, a controller in an evaluation for one
+/// simulation; both use this class.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace traffic::train {
 
-/// A state in which to decide.
+/// A state of a simulation in which the policy decides.
 struct DecisionInput {
   const rollout::Period* period = nullptr;
   const Observation* seen = nullptr;  ///< result of observe() for this period
@@ -23,7 +24,8 @@ struct DecisionInput {
 /// The D decisions in one state.
 struct DecidedState {
   DecisionColumns made;
-  /// [D] nothing: no command, SUMO's driver model controls the vehicle
+  /// [D] command of each decision; nothing if the vehicle gets none, so that SUMO's driver model
+  /// controls it
   std::vector<std::optional<scene::Command>> commands;
 };
 
@@ -34,9 +36,11 @@ struct DecidedState {
 /// @param uniforms overwritten with numbers in [0, 1)
 void draw_uniforms(std::uint64_t seed, std::int64_t step, std::span<float> uniforms);
 
+/// Computes observations and decisions. It keeps no state of the simulations.
 class Decider {
  public:
-  /// Writes the random numbers of the M candidates of a state: [M * Policy::uniform_columns()].
+  /// Function that writes the random numbers for the M candidates of a state: [M *
+  /// Policy::uniform_columns()].
   using Draw = std::function<void(std::size_t state, std::span<float> uniforms)>;
 
   Decider(Perception& perception, Policy& policy) : perception_(perception), policy_(policy) {}
@@ -46,10 +50,11 @@ class Decider {
 
   /// Computes the observation of each input, see Perception::observe().
   [[nodiscard]] std::vector<Observation> observe(std::span<const ObservationInput> inputs) const;
-  /// Maximum number of picks: Policy::top_k() minus the vehicles whose command still lasts.
+  /// Maximum number of candidates that may be picked: Policy::top_k() minus the number of vehicles
+  /// whose command still lasts.
   [[nodiscard]] std::int64_t may_pick(const rollout::Period& period) const;
   /// Picks candidates in each state and chooses their commands.
-  /// @param draw supplies random numbers to sample with; empty: decide greedily
+  /// @param draw supplies random numbers to sample with; if it is empty, decisions are greedy
   [[nodiscard]] std::vector<DecidedState> decide(std::span<const DecisionInput> states,
                                                  const Draw& draw = {}) const;
 

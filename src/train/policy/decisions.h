@@ -1,4 +1,5 @@
-/// Decisions on the candidates of a state: which ones are picked, their commands and lane changes.
+/// The decisions of a policy of vehicles: which candidates it picks in a state, and their commands
+/// and lane changes. Candidates are the vehicles that may get a command.
 #pragma once
 
 #include <torch/types.h>
@@ -20,16 +21,18 @@ constexpr scene::LaneChange lane_change_of(std::int64_t column) {
 
 /// The D decisions in one state.
 struct DecisionColumns {
-  std::vector<std::int64_t> place{};  ///< [D] index of the picked candidate in the state
-  std::vector<float> action{};        ///< [D] index of the command, or sample of a continuous one
-  std::vector<std::int64_t> lane{};   ///< [D] column of the lane head
+  /// [D] index of the picked candidate among the candidates of the state.
+  std::vector<std::int64_t> place{};
+  std::vector<float> action{};       ///< [D] index of the command, or sample of a continuous one
+  std::vector<std::int64_t> lane{};  ///< [D] column of the lane head
 
   [[nodiscard]] std::size_t size() const { return place.size(); }
 };
 
 /// The D decisions in B states, at most K in each.
 struct Decisions {
-  torch::Tensor picks;   ///< [B, K] int64: indices in the state's candidates, -1: no pick
+  /// [B, K] int64: indices among the state's candidates; -1 where there is no pick.
+  torch::Tensor picks;
   torch::Tensor row;     ///< [D] int64: index among the M candidates of all states
   torch::Tensor action;  ///< [D] float32: index of the command, or sample of a continuous command
                          ///< before it is bounded (rl::BoundedGaussian)

@@ -1,4 +1,5 @@
-/// Perception::encode: runs the encoder and the world model on the frames of several simulations.
+/// Perception::encode() and its helpers: they run the encoder and the world model on the frames of
+/// several simulations.
 #include <algorithm>
 #include <utility>
 
@@ -68,14 +69,15 @@ torch::Tensor Perception::remember(std::span<RecurrentState* const> memories,
 }
 
 Perception::Encoded Perception::encode(std::span<const ObservationInput> inputs) {
-  // A round holds one frame of each simulation. The world model needs all frames; without it the
-  // last one is enough.
+  // A round holds one frame of each simulation. The world model needs all frames of the period. If
+  // it is not used, the last frame is enough.
   std::size_t rounds = 1;
   for (const ObservationInput& input : inputs) {
     if (groups_.latents)
       rounds = std::max(rounds, input.period->of<rollout::VehicleSection>().frames.size());
   }
-  // The last round has the last frame of every simulation, so that these are the last rows.
+  // The rounds end with the last frame of every simulation, so that the nodes of the last frames
+  // are the last rows.
   std::vector<const scene::FrameView*> frames;
   std::vector<RecurrentState*> memories;  // for each frame
   std::vector<std::size_t> round_ptr{0};

@@ -1,4 +1,5 @@
-/// Checks whether the weights of a checkpoint fit a configuration, and loads them.
+/// Checks whether the weights of a checkpoint fit the configuration of a run, and loads those of
+/// the perception.
 #pragma once
 
 #include <string>
@@ -15,7 +16,8 @@ namespace traffic::train {
 void load_perception(const checkpoint::Snapshot& snapshot, const config::Config& config,
                      Perception& perception);
 
-/// @throws CheckpointError if the settings in policy_hash() differ from the checkpoint's
+/// Checks whether the policy in a checkpoint fits the configuration.
+/// @throws CheckpointError if the settings that policy_hash() covers differ from the checkpoint's
 void check_policy_fits(const checkpoint::Snapshot& snapshot, const config::Config& config);
 /// Hash of the settings that the controller's parameters depend on: [vehicles], episodes.credit
 /// and, if the controller reads encodings, [model].

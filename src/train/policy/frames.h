@@ -1,4 +1,5 @@
-/// Packs frames in shared memory into the tensors that a model reads.
+/// Packs frames into the tensors that a model reads. A frame is the graph of all vehicles of a
+/// simulation at one time; it lies in shared memory.
 #pragma once
 
 #include <torch/types.h>

@@ -8,8 +8,8 @@
 namespace traffic::train {
 namespace {
 
-/// Copies rows of kBytes bytes each. With the size known at compile time a row of one number, the
-/// most common case, is a load and a store instead of a call of memcpy.
+/// Copies rows of kBytes bytes each. Most rows are a single number. Because the size is known at
+/// compile time, such a row is copied by a load and a store instead of a call of memcpy.
 template <std::size_t kBytes>
 void take_rows(const std::byte* from, const std::int64_t* row, std::int64_t count,
                std::byte* into) {

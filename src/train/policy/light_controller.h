@@ -1,4 +1,5 @@
-/// Runs a trained policy of traffic lights behind the interface of the scripted controllers.
+/// Makes a controller from a trained policy of traffic lights. It has the interface of the scripted
+/// controllers, so that evaluations can run it.
 #pragma once
 
 #include <memory>
@@ -9,6 +10,7 @@
 
 namespace traffic::train {
 
+/// Loads the policy from the checkpoint.
 /// @throws CheckpointError if the checkpoint holds no policy of traffic lights, or one that reads
 /// other features than this version provides
 std::unique_ptr<scene::Controller> make_light_controller(const checkpoint::Snapshot& snapshot,

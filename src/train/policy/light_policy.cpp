@@ -25,8 +25,8 @@ std::vector<float> log_softmax(const float* logits, std::span<const std::int64_t
   return out;
 }
 
-/// Index of the most probable green of each light. With uniforms, samples a green (Gumbel-max
-/// trick).
+/// Index of the most probable green of each light. If there are random numbers (uniforms), samples
+/// a green instead (Gumbel-max trick).
 std::vector<std::int32_t> pick(std::span<const float> log_probs,
                                std::span<const std::int64_t> lights,
                                std::span<const float> uniforms) {
@@ -65,7 +65,8 @@ std::vector<std::int32_t> pick_exploring(std::span<const float> scores,
   return picked;
 }
 
-/// Weights of the features that are named; those of all others are 0.
+/// A weight for each feature of a green: the given weight, or 0 if `weights` does not contain the
+/// feature.
 torch::Tensor rule_of(const std::map<std::string_view, double>& weights) {
   const auto names = scene::signal_features();
   torch::Tensor rule = torch::zeros({static_cast<std::int64_t>(names.size())});
@@ -100,8 +101,8 @@ torch::Tensor stack_rows(std::span<const std::span<const float>> arrays, std::si
   return rows;
 }
 
-/// Names of the features that a policy reads, for checkpoints: those of a green and, if it reads
-/// the graph, those of an edge.
+/// Names of the features that a policy reads, as text for a checkpoint: the features of a green
+/// and, if the policy reads the graph, the features of an edge.
 std::string features_text(bool looks_around) {
   std::string text = fmt::format("{}", fmt::join(scene::signal_features(), " "));
   if (looks_around) text += fmt::format("; {}", fmt::join(scene::signal_edge_features(), " "));

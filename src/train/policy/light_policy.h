@@ -1,5 +1,5 @@
-/// The policy of traffic lights: chooses the next green (a phase in which some links may drive) of
-/// each light that may switch.
+/// The policy of traffic lights. For each light that may switch, it chooses the next green, a phase
+/// in which vehicles on some links may drive.
 #pragma once
 
 #include <torch/types.h>
@@ -19,12 +19,14 @@
 
 namespace traffic::train {
 
-/// Shape of a policy's network.
+/// Shape and task of a policy's network.
 struct LightKind {
   std::int64_t hidden_dim = 48;
-  std::int64_t encoder_layers = 0;  ///< layers over the graph of all lights; 0: the graph is unused
-  /// The policy chooses how long the phases of the programs last (rollout::LightChooser). The rows
-  /// and choices below then stand for the options of such a decision instead of greens.
+  /// Number of layers over the graph of all lights; 0 means that the graph is not used.
+  std::int64_t encoder_layers = 0;
+  /// Whether the policy keeps the lights' own programs and chooses only how long their phases last
+  /// (rollout::LightChooser). If so, the structures below contain the options of such a decision
+  /// instead of greens.
   bool keeps_programs = false;
 
   bool operator==(const LightKind&) const = default;
@@ -47,7 +49,7 @@ model::GraphBatch pack_lights(std::span<const scene::SignalGraphView> moments);
 struct LightDecisions {
   std::vector<std::int32_t> green;  ///< [B] index among the light's greens
   std::vector<float> log_prob{};    ///< [B] log-probability of that green
-  std::vector<float> value{};       ///< [B] value estimate, standardised
+  std::vector<float> value{};       ///< [B] value estimate, in standardised units
 };
 
 /// Terms of the PPO loss for B decisions, with gradient.
@@ -57,18 +59,19 @@ struct LightTerms {
   torch::Tensor values;    ///< [B] standardised
 };
 
-/// Initial logit of a green for each vehicle near its stop line: one more vehicle makes the green
-/// e^2 times as probable. Advice counts as kVehiclesOfAdvice vehicles.
+/// Initial logit of a green per vehicle near its stop line: one more vehicle makes the green e^2
+/// times as probable. The advised option gets as much as kVehiclesOfAdvice vehicles.
 constexpr double kLogitOfAVehicle = 2.0;
 constexpr double kVehiclesOfAdvice = 1.5;
 
+/// Decides for the traffic lights of one or several simulations.
 class LightPolicy {
  public:
-  /// The initial policy acts almost exactly like the script `greedy` or, if the lights keep their
-  /// programs, like its advisor.
+  /// The initial policy acts almost exactly like the script `greedy`. If the lights keep their
+  /// programs, it acts almost exactly like its advisor, a script that suggests an option.
   /// @param seed seed of the initial weights
-  /// @param logit_of_a_vehicle initial logit of a green for each vehicle near its stop line. If the
-  ///   lights keep their programs: the advised option has kVehiclesOfAdvice times this logit.
+  /// @param logit_of_a_vehicle initial logit of a green per vehicle near its stop line. If the
+  ///   lights keep their programs, the advised option has kVehiclesOfAdvice times this logit
   LightPolicy(const LightKind& kind, std::uint64_t seed,
               double logit_of_a_vehicle = kLogitOfAVehicle);
 
@@ -76,18 +79,19 @@ class LightPolicy {
   [[nodiscard]] bool looks_around() const { return kind_.encoder_layers > 0; }
   [[nodiscard]] const LightKind& kind() const { return kind_; }
   /// Builds the batch of one control period.
-  /// @param graph ignored unless looks_around()
-  /// @throws Error if looks_around() and the graph is empty
+  /// @param graph the graph of all lights; it is used only if looks_around() is true
+  /// @throws Error if looks_around() is true and the graph is empty
   [[nodiscard]] LightBatch observe(std::span<const rollout::LightChoice> choices,
                                    std::span<const float> rows,
                                    const scene::SignalGraphView& graph) const;
-  /// Makes decide() epsilon-greedy when it gets random numbers: with probability epsilon a light
-  /// takes any of its greens with equal probability, otherwise the best one.
+  /// Makes decide() epsilon-greedy if it gets random numbers. With probability epsilon, a light
+  /// takes one of its greens at random; otherwise it takes the best green.
   void explore(double epsilon) { epsilon_ = epsilon; }
   /// Prepares the weights for faster inference. Call it once they have their final values.
   void pack_for_inference();
   /// Chooses a green for each light, without gradient.
-  /// @param uniforms [R] random numbers in [0, 1) to sample with; empty: choose the best greens
+  /// @param uniforms [R] random numbers in [0, 1) to sample with; if empty, the best greens are
+  ///   chosen
   LightDecisions decide(const LightBatch& batch, std::span<const float> uniforms);
   /// Evaluates given choices, with gradient.
   /// @param chosen [B] int64: row of the chosen green of each light
@@ -96,13 +100,14 @@ class LightPolicy {
   /// Logits of all greens and values of all lights, with gradient.
   [[nodiscard]] model::SignalOutput forward(const LightBatch& batch);
   [[nodiscard]] const model::SignalNetwork& network() const { return network_; }
-  /// The parameters as "lights.<name>".
+  /// The parameters, named "lights.<name>".
   [[nodiscard]] comm::NamedTensors parameters() const;
 
  private:
   LightKind kind_;
   model::SignalNetwork network_;
-  std::optional<double> epsilon_;  ///< nothing: choices are sampled from the probabilities
+  /// Share of random greens; if not set, greens are sampled from their probabilities.
+  std::optional<double> epsilon_;
 };
 
 /// Stores the feature names and the network's shape, which the weights depend on, as
@@ -110,9 +115,11 @@ class LightPolicy {
 void put_light_kind(checkpoint::Snapshot& snapshot, const LightKind& kind);
 /// Whether the checkpoint holds a policy of traffic lights.
 bool has_light_policy(const checkpoint::Snapshot& snapshot);
+/// Reads the shape of the network from a checkpoint.
 /// @throws CheckpointError if the checkpoint holds no policy of traffic lights, or one that reads
 /// other features than this version provides
 LightKind light_kind_in(const checkpoint::Snapshot& snapshot);
+/// Checks that the policy in a checkpoint has the expected shape.
 /// @throws CheckpointError as light_kind_in(), or if the policy's network has another shape
 void check_light_kind(const checkpoint::Snapshot& snapshot, const LightKind& expected);
 

@@ -1,4 +1,6 @@
-/// Turns observed frames into the inputs of the controller: features, encodings and latents.
+/// Computes the inputs of the controller of vehicles from the frames of simulations: features,
+/// encodings of the encoder, and latents of the world model. A frame is the graph of all vehicles
+/// at one time.
 #pragma once
 
 #include <torch/types.h>
@@ -19,7 +21,7 @@
 
 namespace traffic::train {
 
-/// The groups of inputs that vehicles.inputs names.
+/// The groups of inputs; each member says whether vehicles.inputs names the group.
 struct InputGroups {
   bool features = false;
   bool globals = false;
@@ -34,10 +36,10 @@ struct InputGroups {
 };
 
 /// The world model's recurrent state for the connected vehicles of one simulation. Other vehicles
-/// have none.
+/// have no such state.
 struct RecurrentState {
   std::vector<std::uint32_t> vehicle_id;  ///< [V] ascending
-  model::LstmState state;                 ///< of these vehicles, in this order
+  model::LstmState state;                 ///< state of these vehicles, in this order
 };
 
 /// The last control period of a simulation, and the world model's memory of that simulation.
@@ -46,8 +48,9 @@ struct ObservationInput {
   RecurrentState* memory = nullptr;  ///< updated by Perception::observe()
 };
 
-/// B observations with M candidates in total and C conflicts each. The widths `own`, `shared` and
-/// `conflict` are those of model::ControllerInputs. All tensors are on the CPU.
+/// B observations with M candidates in total and C conflicts each. Candidates are the vehicles that
+/// may get a command; conflicts are places where streams of traffic meet. The widths `own`,
+/// `shared` and `conflict` are those of model::ControllerInputs. All tensors are on the CPU.
 struct ObservationBatch {
   torch::Tensor own;                        ///< [M, own]
   torch::Tensor shared;                     ///< [B, shared]
@@ -65,7 +68,8 @@ struct Observation {
   torch::Tensor shared;    ///< [1, shared]
   torch::Tensor conflict;  ///< [C, conflict]
 };
-/// @param b index of the simulation in the batch
+/// Takes one observation from a batch.
+/// @param b index of the observation in the batch
 Observation part_of(const ObservationBatch& batch, std::int64_t b);
 
 /// Computes the inputs of the controller with the frozen encoder and world model of phase 1. Its
@@ -73,7 +77,8 @@ Observation part_of(const ObservationBatch& batch, std::int64_t b);
 class Perception {
  public:
   /// Creates the networks with random weights, drawn from run.seed.
-  /// @param conflicts C: number of conflicts of the road, or 1 if they share one value
+  /// @param conflicts C, the number of conflicts of the road, or 1 if there is one value for the
+  ///   whole road
   Perception(const config::Config& config, std::int64_t conflicts, torch::Device device);
 
   [[nodiscard]] const model::ControllerInputs& widths() const { return widths_; }
@@ -92,8 +97,8 @@ class Perception {
   /// The N vehicles of the last frames, and the V connected ones among them. Only connected
   /// vehicles have encodings.
   struct Encoded {
-    torch::Tensor nodes;                      ///< [N, F] normalised
-    std::vector<std::int64_t> connected;      ///< [V] rows in `nodes`; empty without encodings
+    torch::Tensor nodes;                  ///< [N, F] normalised
+    std::vector<std::int64_t> connected;  ///< [V] rows in `nodes`; empty if no encodings are used
     std::vector<std::int64_t> connected_ptr;  ///< [B + 1]
     torch::Tensor encoding;                   ///< [V, hidden] on the CPU; undefined if unused
     torch::Tensor hidden;  ///< [V, lstm_hidden] on the device; undefined if unused
@@ -113,17 +118,19 @@ class Perception {
     std::vector<std::int64_t> node_ptr;  ///< [B + 1] first row of each frame in Encoded::nodes
     Candidates candidates;
     Encoded encoded;
-    std::vector<std::int64_t> candidate;  ///< [M] indices among the connected vehicles; empty
-                                          ///< without encodings
-    torch::Tensor latents;                ///< [M, impact] on the CPU; undefined if unused
-    std::vector<std::size_t> advised;     ///< [M] index of the advised command; empty: no advisor
+    /// [M] indices among the connected vehicles; empty if no encodings are used.
+    std::vector<std::int64_t> candidate;
+    torch::Tensor latents;  ///< [M, impact] on the CPU; undefined if unused
+    /// [M] index of the advised command; empty if there is no advisor.
+    std::vector<std::size_t> advised;
   };
   void write_own(const Known& known, const torch::Tensor& own) const;
   void write_shared(const Known& known, const torch::Tensor& shared) const;
   void write_conflicts(const Known& known, const ObservationBatch& batch) const;
 
   InputGroups groups_;
-  std::vector<scene::CommandKind> commands_;  ///< commands that may be advised; empty: no advisor
+  /// Commands that may be advised; empty if there is no advisor.
+  std::vector<scene::CommandKind> commands_;
   std::int64_t conflicts_;
   torch::Device device_;
   model::ControllerInputs widths_;

@@ -21,7 +21,7 @@ model::ControllerOutput to_cpu(model::ControllerOutput out) {
   return out;
 }
 
-/// Replaces the picks of each state beyond may_pick by -1.
+/// Keeps the first may_pick picks of each state, and replaces further picks by -1.
 /// @return [D] rows of the remaining picks among the candidates of all states
 torch::Tensor limit_picks(torch::Tensor& picks, const torch::Tensor& may_pick,
                           const rl::Segments& segments) {
@@ -128,7 +128,8 @@ std::int64_t Policy::explored(const float* own, const float* u) const {
   return 1 + std::min(which, commands - 2);
 }
 
-/// Candidates that explore with a command are picked first, those that explore with "none" last.
+/// Decides with a share of exploring candidates, see explore(). Candidates that explore with a
+/// command are picked first, and candidates that explore with "none" last.
 Decisions Policy::decide_exploring(const model::ControllerOutput& out, const PolicyInput& in,
                                    const torch::Tensor& may_pick,
                                    const torch::Tensor& uniforms) const {

@@ -85,8 +85,8 @@ class PolicyController final : public scene::Controller {
   }
 
   [[nodiscard]] std::string_view name() const override { return "checkpoint"; }
-  /// 0: decide() is called after every step, because some steps within a control period have
-  /// frames. It finds the ends of the control periods itself.
+  /// Returns 0, so that decide() is called after every step: some steps within a control period
+  /// need a frame. decide() itself finds the ends of the control periods.
   [[nodiscard]] double period_s() const override { return 0.0; }
 
  private:
@@ -105,7 +105,7 @@ class PolicyController final : public scene::Controller {
     return period;
   }
 
-  /// Random numbers of the present decision; empty: decide greedily.
+  /// Supplies the random numbers of the present decision; empty if decisions are greedy.
   [[nodiscard]] Decider::Draw draws() const {
     if (decides_ == Decides::kGreedy) return {};
     return [this](std::size_t /*state*/, std::span<float> uniforms) {
@@ -118,16 +118,17 @@ class PolicyController final : public scene::Controller {
   Perception perception_;
   Policy policy_;
   Decider decider_{perception_, policy_};
-  std::unique_ptr<scene::Advisor> advisor_;  ///< null: no advisor
+  std::unique_ptr<scene::Advisor> advisor_;  ///< null if there is no advisor
   std::uint64_t decision_seed_ = 0;
   std::int64_t decisions_ = 0;  ///< number of decisions so far in this episode
   scene::FrameBuilder builder_;
   RecurrentState memory_;
-  std::vector<scene::GraphFrame> frames_;  ///< since the last decision
+  std::vector<scene::GraphFrame> frames_;  ///< frames since the last decision
   std::vector<scene::Candidate> candidates_;
   std::vector<scene::Command> decided_;
   scene::ControlPeriod control_period_;  ///< of this episode
-  std::optional<std::int64_t> step_;     ///< step in the control period; nothing after a reset
+  /// Index of the step in the control period; not set after a reset.
+  std::optional<std::int64_t> step_;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-/// Runs a trained controller behind the interface of the scripted controllers.
+/// Makes a controller from a checkpoint. It has the interface of the scripted controllers, so that
+/// evaluations and users run it like a script.
 #pragma once
 
 #include <filesystem>
@@ -18,15 +19,17 @@ struct CheckpointSettings {
   config::Config config;
   std::vector<std::string> unknown;  ///< stored keys and tables that this version does not know
 };
-/// @param overrides replace stored values
+/// Reads the settings from a checkpoint.
+/// @param overrides values that replace stored ones
 /// @throws CheckpointError if the file is no valid checkpoint
 /// @throws ConfigError if this version does not accept a value
 CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
                                           const config::Overrides& overrides = {});
 
 /// Loads the controller of vehicles, traffic lights or both from a checkpoint; it runs on the CPU.
-/// Control period, zone, commands and number of vehicles are those of its training. It decides
-/// greedily or sampled as the checkpoint says, unless the name says otherwise.
+/// It uses the control period, the zone, the commands and the maximum number of vehicles of its
+/// training. The name may say whether the controller decides greedily or by sampling; by default,
+/// the checkpoint says it. If the checkpoint holds both agents, the lights always decide greedily.
 /// @throws CheckpointError if the checkpoint holds no controller
 std::unique_ptr<scene::Controller> make_policy_controller(const CheckpointName& name);
 

@@ -1,4 +1,5 @@
-/// Means over groups of vehicles, from which the value of a conflict is computed.
+/// Computes means over groups of vehicles. They are the inputs from which the value network
+/// estimates the value of a conflict, a place where streams of traffic meet.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 
 namespace traffic::train {
 
-/// Means of rows over groups. Callers add rows in plain loops: for a few hundred rows with a few
-/// dozen columns, the overhead of tensor operations would exceed the cost of the sums.
+/// Sums rows by group and computes the means. Callers add rows in plain loops, because for a few
+/// hundred short rows the overhead of tensor operations would exceed the cost of the sums.
 class GroupMeans {
  public:
   GroupMeans(std::int64_t groups, std::size_t columns)
@@ -35,26 +36,29 @@ class GroupMeans {
   std::vector<std::int32_t> rows_;
 };
 
-/// Where a vehicle is: before a stop line on an approach that gives way or ends, before a stop line
-/// on another approach, or in or after the zone of a conflict.
+/// Where a vehicle is. kMinorApproach is before a stop line on an approach that gives way or ends,
+/// kOtherApproach before a stop line on another approach, and kElsewhere in or after the zone of a
+/// conflict.
 enum VehiclePlace : std::int64_t { kMinorApproach, kOtherApproach, kElsewhere, kNumPlaces };
 
 VehiclePlace place_of(const scene::FrameView& frame, std::size_t node);
 
-/// Columns of the node features that the value reads: the state of the road, and which vehicles are
-/// commanded. Other features of single vehicles are left out, because with them the value would
-/// only memorise its few episodes.
+/// Columns of the node features that the value network reads: the state of the road, and which
+/// vehicles are commanded. Other features of single vehicles are left out, because with them the
+/// network would only memorise the few episodes of a training.
 const std::vector<std::size_t>& road_columns();
 
 /// The candidates of several observations.
 struct Candidates {
   std::vector<std::int64_t> ptr{0};  ///< [B + 1] first candidate of each observation
   std::vector<std::int64_t> row;     ///< [M] index among the nodes of all last frames
-  /// [M] (observation * C + conflict) * 2, plus 1 on an approach that gives way or ends
+  /// [M] number of the candidate's group: (observation * C + conflict) * 2, plus 1 if the candidate
+  /// is on an approach that gives way or ends
   std::vector<std::int64_t> group;
 };
+/// Lists the candidates of B periods.
 /// @param node_ptr [B + 1] first node of each observation
-/// @param conflicts C
+/// @param conflicts C, number of conflicts
 Candidates find_candidates_of(std::span<const rollout::Period* const> periods,
                               const std::vector<std::int64_t>& node_ptr, std::int64_t conflicts);
 

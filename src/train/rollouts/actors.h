@@ -1,4 +1,4 @@
-/// The agents that a rank decides for in its episodes.
+/// The set of agents that act in the episodes of a collection or an evaluation.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,16 @@
 
 namespace traffic::train {
 
-/// The agents that act. Traffic without an agent is left to SUMO: vehicles follow their
+/// The agents that act. SUMO controls everything that has no agent: vehicles follow their
 /// car-following models, lights run their own programs.
 ///
 /// Vehicles decide for many environments in one batch, imitate scripts and continue fragments of
 /// episodes, so the collector treats them separately. It calls all other agents through one
 /// interface.
 struct Actors {
-  const Decider* vehicles = nullptr;          ///< null: vehicles do not act
-  std::vector<AgentInEpisodes*> others = {};  ///< in the order of the table of agents
+  const Decider* vehicles = nullptr;  ///< policy of the vehicles; null if vehicles do not act
+  /// Agents other than the vehicles, in the order of the table of agents.
+  std::vector<AgentInEpisodes*> others = {};
 
   [[nodiscard]] bool any() const { return vehicles != nullptr || !others.empty(); }
 };

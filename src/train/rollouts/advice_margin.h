@@ -1,5 +1,6 @@
-/// The search for the advice margin: by how much the value of a command must exceed the value of
-/// the advised command, so that the policy gives it instead.
+/// Searches for the advice margin of a policy of vehicles that has an advisor, a script that
+/// suggests a command for each vehicle. The policy gives another command only if its value exceeds
+/// the value of the advised command by this margin.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +8,25 @@
 namespace traffic::train {
 
 /// The values of commands are estimates. A policy that always gives the command with the highest
-/// value picks overrated commands, the more often the more commands there are. A policy that only
-/// follows the advice gains nothing over it. Each evaluation therefore tries a second margin beside
-/// the current one. The second margin is smaller, since the values may have become more accurate,
-/// or larger if the gain has fallen below its best. At the start of a training the margin is so
-/// large that the policy always follows the advice.
+/// value often picks overrated commands. A policy that only follows the advice gains nothing over
+/// it. Each evaluation therefore tries a second margin in addition to the current one. Usually the
+/// second margin is smaller, since the values may have become more accurate. If the gain has fallen
+/// below its best, the second margin is larger. At the start of a training the margin is so large
+/// that the policy always follows the advice.
 class AdviceMargin {
  public:
   explicit AdviceMargin(double value) : value_(value) {}
 
   [[nodiscard]] double value() const { return value_; }
-  /// The margin to try beside value().
+  /// The second margin, to compare with value().
+  /// @param has_fallen whether the gain has fallen below its best
   [[nodiscard]] double other(bool has_fallen) const {
     return has_fallen ? value_ * kStep : value_ / kStep;
   }
 
   enum class Tried : std::uint8_t { kWorse, kSame, kBetter };
-  /// Adopts other(has_fallen) if it did better than value(). If both gave the same gains, the
-  /// smaller one is adopted, because further learning changes its decisions first.
+  /// Sets value() to other(has_fallen) if that margin did better. If both margins gave the same
+  /// gains, it keeps the smaller margin, with which further learning changes decisions sooner.
   /// @param tried how other(has_fallen) did compared with value()
   void judge(bool has_fallen, Tried tried) {
     const bool same_and_smaller = tried == Tried::kSame && !has_fallen;

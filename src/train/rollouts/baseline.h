@@ -1,4 +1,5 @@
-/// Results of uncontrolled runs, measured once per scenario and demand and kept on disk.
+/// The baseline of a scenario: results of runs without control, with which rewards and gains are
+/// compared. Baselines are measured once and kept on disk.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,14 @@
 namespace traffic::train {
 
 struct Baseline {
-  rl::BaselineSums growth;      ///< growth of the objective, by conflict or of the whole road
-  double expected_demand = 0;   ///< mean number of vehicles that want to enter in an episode
-  double expected_loss_s = 0;   ///< mean time that all vehicles of an episode lose together
-  double mean_ocr_all = 0;      ///< mean of scene::EpisodeScore::ocr_all()
-  rollout::PieceStore store{};  ///< where these runs saved their traffic; not part of the file
-  double mean_delay_s = 0;      ///< mean of scene::EpisodeScore::delay_s()
+  /// Growth of the objective over time, for each conflict or for the whole road.
+  rl::BaselineSums growth;
+  double expected_demand = 0;  ///< mean number of vehicles that want to enter in an episode
+  double expected_loss_s = 0;  ///< mean time that all vehicles of an episode lose together
+  double mean_ocr_all = 0;     ///< mean of scene::EpisodeScore::ocr_all()
+  /// Where the runs saved their traffic; it is not stored in the baseline's file.
+  rollout::PieceStore store{};
+  double mean_delay_s = 0;  ///< mean of scene::EpisodeScore::delay_s()
 };
 
 /// The hash that identifies a baseline. It covers the contents of the scenario's files, SUMO's
@@ -26,11 +29,11 @@ struct Baseline {
 /// @throws DataError if the scenario or a file that it names cannot be read
 std::string baseline_key(const config::Config& config);
 
-/// The place on disk where uncontrolled runs save the traffic in which training episodes begin, if
-/// these are pieces of a scenario (episodes.length_s).
+/// The place on disk where uncontrolled runs save their traffic. Training episodes begin in this
+/// traffic if they are pieces of a scenario, that is parts of length episodes.length_s.
 rollout::PieceStore piece_store(const config::Config& config, const std::string& key);
 
-/// The file of this configuration's baseline; empty if baselines are not kept on disk.
+/// The file of this configuration's baseline; empty if episodes.baseline_cache names no folder.
 std::filesystem::path baseline_path(const config::Config& config);
 
 checkpoint::Snapshot to_snapshot(const Baseline& baseline, const std::string& key);

@@ -1,4 +1,5 @@
-/// The part of TrafficEpisodes that turns answers of simulations into commands.
+/// The functions of TrafficEpisodes in which the policy observes the answers of simulations and
+/// gives commands.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -9,13 +10,13 @@ namespace traffic::train {
 
 bool TrafficEpisodes::per_conflict() const { return decider()->perception().conflicts() > 1; }
 
-/// The conflict whose rewards count for a decision about this candidate; 0 if the rewards of all
-/// conflicts are summed.
+/// Index of the conflict whose rewards count for a decision about this candidate. It is 0 if there
+/// is a single reward for the whole road.
 std::int64_t TrafficEpisodes::credited(const scene::Candidate& candidate) const {
   return per_conflict() ? candidate.conflict : 0;
 }
 
-/// A step without decisions yet.
+/// Makes a step with its observation. The decisions are added later.
 Step TrafficEpisodes::begin_step(Observation seen, const rollout::Period& period) const {
   const std::int64_t conflicts = per_conflict() ? period.num_conflicts : 1;
   Step step;

@@ -1,4 +1,5 @@
-/// Progress bar of a set of episodes: baselines or evaluations.
+/// The progress bar for a set of episodes, such as the uncontrolled runs of a baseline or an
+/// evaluation.
 #pragma once
 
 #include <cstdint>

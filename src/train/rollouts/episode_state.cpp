@@ -117,8 +117,8 @@ class Reader {
   std::span<const std::byte> rest_;
 };
 
-/// Visits the fields of a score in the order of the format. standing_s and signal_changes are left
-/// out, because the next answer of the simulation contains them again.
+/// Calls `visit` for the fields of a score in the order in which they are stored. standing_s and
+/// signal_changes are not stored, because the next answer of the simulation contains them.
 template <typename Score, typename Visit>
 void each_field(Score& score, const Visit& visit) {
   static_assert(sizeof(Score) == 26 * sizeof(double),

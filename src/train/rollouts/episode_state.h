@@ -1,4 +1,6 @@
-/// The state of the episode of one simulation, between control steps and between iterations.
+/// The state of the unfinished episode of one simulation. TrafficEpisodes updates it at every
+/// control step. If a training collects fragments of episodes, the state lasts from one iteration
+/// to the next and is saved in checkpoints.
 #pragma once
 
 #include <torch/types.h>
@@ -19,17 +21,20 @@
 
 namespace traffic::train {
 
-/// The decision that the costs of a command are charged to.
+/// The decision that gave a vehicle its present command. The costs of this command are charged to
+/// it.
 struct Charge {
   std::size_t step = 0;      ///< index in Trajectory::steps
   std::size_t decision = 0;  ///< index among the decisions of that step
 };
 
-/// The candidates of a state, which a scripted controller (the expert) could command.
+/// The candidates of a state, that is the vehicles that an expert could command there. The expert
+/// is the scripted controller that the policy imitates.
 struct Commandable {
   std::vector<std::uint32_t> vehicle_id{};  ///< ids of the candidates
-  std::vector<std::int64_t> conflict{};     ///< for each, the conflict that a decision counts for
-  std::int64_t may_pick = 0;                ///< maximum number of picks
+  /// Conflict whose rewards a decision about the candidate gets.
+  std::vector<std::int64_t> conflict{};
+  std::int64_t may_pick = 0;  ///< maximum number of candidates that get a decision
 };
 
 struct EpisodeState {
@@ -39,18 +44,22 @@ struct EpisodeState {
   EpisodeOutcome outcome{};
   RecurrentState memory{};
   Trajectory trajectory{};
-  std::map<std::uint32_t, Charge> charges{};  ///< by vehicle id
-  Commandable commandable{};  ///< for the last step, if the expert's decisions are kept
-  bool advised = false;       ///< the policy drives and the expert only says what it would do
-  /// The observation that the policy has not decided on yet.
+  /// For the last command of each vehicle, by vehicle id.
+  std::map<std::uint32_t, Charge> charges{};
+  /// Candidates of the last step; set only if the expert's decisions are recorded.
+  Commandable commandable{};
+  /// The policy commands the vehicles, and the commands that the expert would give are recorded.
+  bool advised = false;
+  /// The observation for the next decision of the policy; nothing after the decision.
   std::optional<Observation> pending = std::nullopt;
-  // Only for fragments. A new simulation that repeats these commands reaches the same state.
+  // The next two members are used only for fragments. A new simulation reaches the state of a lost
+  // or earlier simulation by repeating the commands in `given`.
   std::vector<std::vector<scene::Command>> given = {};  ///< commands of every control step so far
   std::size_t replayed = 0;  ///< number of steps of `given` that the current simulation has run
 };
 
-/// The fields that the next iteration of fragments needs, as bytes for a checkpoint. The bytes
-/// begin with a magic number and a version.
+/// Converts the fields that the next iteration of fragments needs to bytes for a checkpoint. The
+/// bytes begin with a magic number and a version.
 checkpoint::Bytes to_bytes(const EpisodeState& state);
 /// @param scenarios number of scenarios of this run
 /// @throws CheckpointError if the bytes are damaged, have another version, or are the state of a

@@ -1,4 +1,5 @@
-/// Expresses what a scripted controller did as decisions of the policy that imitates it.
+/// Converts the commands of a scripted controller (the expert) to decisions of the policy that
+/// imitates it.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,12 @@
 
 namespace traffic::train {
 
-/// The decisions begin with the vehicles that the script commanded, in the order of the candidates.
-/// The other candidates follow with the command "none", until there are may_pick decisions.
+/// Returns at most may_pick decisions. First come the vehicles that the script commanded, in the
+/// order of the candidates. Then follow other candidates with the command "none".
 /// @param vehicle_id ids of the candidates
-/// @param asked commands that the script gave in the control period after the state. The script may
-///   have decided in every second of the period.
-/// @param commands commands of the policy's actions, "none" first
+/// @param asked commands that the script gave in the control period after the state. There may be
+///   several for a vehicle, because a script may decide every second.
+/// @param commands the commands that the policy chooses from, "none" first
 /// @param may_pick maximum number of decisions
 /// @param least_s a vehicle counts as commanded if the script held its first command for at least
 ///   this many seconds in total

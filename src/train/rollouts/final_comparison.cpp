@@ -46,15 +46,16 @@ FinalComparison::FinalComparison(const config::Config& config, Runs runs, Kind k
   if (kind_.advice_margin) margin_.emplace(*kind_.advice_margin);
 }
 
-/// By how much an evaluation exceeds its limits: it should be as safe as no control and, with a
-/// constraint, keep the cost limit. Limits take precedence over gains.
+/// By how much an evaluation exceeds its limits. A policy should be as safe as no control. In a
+/// training with a constraint it should also stay under the cost limit. A smaller excess takes
+/// precedence over a higher gain.
 double FinalComparison::excess_of(const SelectionEvaluation& evaluation) const {
   const double over = mean_cost(evaluation.controlled) - config_.lagrange.cost_limit;
   return evaluation.safety_excess + (kind_.constrained ? std::max(0.0, over) : 0.0);
 }
 
-/// The higher of two noisy means may be a lucky one, so the gain must be higher by more than a
-/// standard error of the difference.
+/// With equal excess, the gain must be higher by more than a standard error of the difference,
+/// because the higher of two noisy means may be due to chance.
 bool FinalComparison::is_better(const SelectionEvaluation& other,
                                 const SelectionEvaluation& than) const {
   const report::MeanInterval more = gain_over(other, than);
@@ -132,8 +133,10 @@ std::string FinalComparison::conclude(const Best& best, report::Summary& summary
                      "checkpoint:" + best.checkpoint);
 }
 
-/// Recommends the policy unless its gain is below the script's by more than a standard error of the
-/// difference. Selection uses the same rule among policies (run/selection.h).
+/// Recommends the script in two cases: if it exceeds its limits by less than the policy, or if both
+/// exceed them equally and the script gains more by over a standard error of the difference.
+/// Otherwise it recommends the policy. The class Selection uses the same rule to choose among
+/// policies (run/selection.h).
 FinalComparison::Kept FinalComparison::keep(const Best& best, const SelectionEvaluation& policy,
                                             report::Summary& summary) {
   const SelectionEvaluation& script = runs_.final.script();
@@ -178,7 +181,7 @@ FinalComparison::Kept FinalComparison::keep(const Best& best, const SelectionEva
                               by_scenario(policy, script, scripts, summary), kept)};
 }
 
-/// One line for each scenario; empty if there is only one scenario.
+/// Text with one line for each scenario. It is empty if there is only one scenario.
 std::string FinalComparison::by_scenario(const SelectionEvaluation& policy,
                                          const SelectionEvaluation& script,
                                          const std::vector<std::string>& scripts,

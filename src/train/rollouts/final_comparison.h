@@ -1,6 +1,7 @@
 /// Chooses the best policy of a training on the selection seeds. At the end of the training it
-/// compares this policy with the script that the policy imitated, was advised by or began as, on
-/// seeds that nothing was chosen on.
+/// compares this policy with a script (a controller written by hand): the script that the policy
+/// imitated, was advised by or began as. The seeds of this final comparison were not used for any
+/// choice.
 #pragma once
 
 #include <cstdint>
@@ -20,71 +21,78 @@ namespace traffic::train {
 
 /// An evaluation of the policy on the selection seeds.
 struct Assessed {
-  SelectionEvaluation evaluation;      ///< made with `decides` and `advice_margin`
-  Decides decides = Decides::kGreedy;  ///< the better way to decide of those that were tried
-  double advice_margin = 0.0;          ///< 0: none
-  /// Gain of sampled minus greedy decisions in percentage points, if both were run.
+  SelectionEvaluation evaluation;      ///< metrics of the policy with `decides` and `advice_margin`
+  Decides decides = Decides::kGreedy;  ///< how the policy decided: the better way if two were tried
+  double advice_margin = 0.0;          ///< margin that is used from now on; 0 if no margin is used
+  /// Gain of sampled decisions minus gain of greedy decisions in percentage points. It is set if
+  /// both were run.
   std::optional<report::MeanInterval> sampled_over_greedy{};
   bool best = false;    ///< the training keeps this policy instead of earlier ones
   bool fallen = false;  ///< the gain is below the best by more than the 95 % interval
 };
 
-/// Functions that run episodes are collective. All referenced objects must outlive this one.
+/// Evaluates the policies of a training, keeps the record of the best one, and makes the final
+/// comparison. Functions that run episodes are collective. All referenced objects must outlive this
+/// one.
 class FinalComparison {
  public:
   struct Runs {
     SelectionRuns& selection;  ///< used by all evaluations
     SelectionRuns& final;      ///< used once, by conclude()
   };
-  /// The training whose policies are compared.
+  /// Properties of the training whose policies are compared.
   struct Kind {
     std::string name;          ///< name of the algorithm: "ppo"
-    bool constrained = false;  ///< whether cost has to stay under lagrange.cost_limit
-    /// How its policies decide; nothing: every evaluation tries greedy and sampled decisions, and
-    /// keeps the better ones.
+    bool constrained = false;  ///< whether the cost must stay under lagrange.cost_limit
+    /// How its policies decide. If it is not set, every evaluation tries greedy and sampled
+    /// decisions and uses the better result.
     std::optional<Decides> only = {};
-    /// The first advice margin, for Q-learning with an advisor; nothing: no margin is used.
+    /// The first advice margin (advice_margin.h), for Q-learning with an advisor. If it is not set,
+    /// no margin is used.
     std::optional<double> advice_margin = {};
   };
   FinalComparison(const config::Config& config, Runs runs, Kind kind);
 
   /// Evaluates the policy on the selection seeds.
-  /// @param imitation_ends whether imitation has just ended; then conclude() reports this gain
-  /// @return nothing if the evaluation was given up because a stop is requested
+  /// @param imitation_ends whether imitation has just ended; if so, conclude() reports the gain of
+  ///   this evaluation as the gain after imitation
+  /// @return nothing if the evaluation was given up because a stop was requested
   std::optional<Assessed> assess(const Actors& actors, bool imitation_ends);
-  /// Lets the policy act with the current advice margin (Policy::lean_on_advice).
+  /// Sets the current advice margin in the policy of the vehicles (Policy::lean_on_advice).
   void lean_on_advice(const Actors& actors) const;
 
   struct Best {
-    Actors actors;                     ///< agents with the best weights
-    bool learned_nothing_yet = false;  ///< these weights are from the start or from imitation
-    std::string checkpoint;            ///< path of the best checkpoint
+    Actors actors;  ///< agents with the best weights
+    /// These weights are from the start of the training or from imitation.
+    bool learned_nothing_yet = false;
+    std::string checkpoint;  ///< path of the best checkpoint
   };
-  /// Compares the best policy with no control and with the script (scripts_to_beat), and recommends
-  /// the policy or the script.
+  /// Compares the best policy with no control and with the script (scripts_to_beat). Recommends
+  /// either the policy or the script.
   /// @return text for the user
   std::string conclude(const Best& best, report::Summary& summary);
 
   void save_to(checkpoint::Snapshot& snapshot) const;
   void restore_from(const checkpoint::Snapshot& snapshot);
-  /// Takes the way to decide and the advice margin of the best checkpoint.
+  /// Uses the way to decide and the advice margin of the best checkpoint from now on.
   void take_best(const checkpoint::Snapshot& snapshot);
 
  private:
-  /// 0 if no margin is used.
+  /// The current advice margin; 0 if no margin is used.
   [[nodiscard]] double advice_margin() const { return margin_ ? margin_->value() : 0.0; }
   [[nodiscard]] double excess_of(const SelectionEvaluation& evaluation) const;
   /// Whether `other`, an evaluation of the same policy that decides in another way, is better.
   [[nodiscard]] bool is_better(const SelectionEvaluation& other,
                                const SelectionEvaluation& than) const;
-  // Each function tries another way of deciding and keeps it if it is better.
-  // Returns false if the evaluation was given up.
+  // Each of the next two functions evaluates the policy with another way of deciding, and stores
+  // the result in `assessed` if it is better. It returns false if the evaluation was given up.
   bool try_sampled(const Actors& actors, Assessed& assessed);
   bool try_margin(const Actors& actors, Assessed& assessed);
   /// The recommended controller.
   struct Kept {
-    std::string script;  ///< name of the script; empty: the policy
-    std::string text;    ///< the comparison, for the user
+    /// Name of the recommended script; empty if the policy or several scripts are recommended.
+    std::string script;
+    std::string text;  ///< the comparison, for the user
   };
   Kept keep(const Best& best, const SelectionEvaluation& policy, report::Summary& summary);
   static std::string by_scenario(const SelectionEvaluation& policy,

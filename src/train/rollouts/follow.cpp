@@ -1,7 +1,8 @@
-/// The part of TrafficEpisodes for imitation: it records what a scripted controller (the expert)
-/// decides. Either the expert commands the vehicles, or the policy does and the expert's commands
-/// are only recorded. The expert runs in the simulation, so its decision in a state is known only
-/// after the control period that begins there.
+/// The functions of TrafficEpisodes for imitation: they record the decisions of a scripted
+/// controller (the expert). Either the expert commands the vehicles, or the policy commands them
+/// and the commands that the expert would give are recorded. The expert runs in the simulation
+/// process. Its decisions in a state are therefore known only after the control period that begins
+/// in this state.
 #include <utility>
 
 #include "rollouts/expert_decisions.h"
@@ -33,8 +34,8 @@ void TrafficEpisodes::follow(int env) {
   order(env, {});
 }
 
-/// Stores the expert's commands as the decisions of the last step, whether the expert or the policy
-/// drove.
+/// Stores the expert's commands as the decisions of the last step, even if the policy commanded the
+/// vehicles in it.
 void TrafficEpisodes::take_over(EpisodeState& state, const rollout::Period& period) const {
   const Commandable& commandable = state.commandable;
   const DecisionColumns made = expert_decisions(

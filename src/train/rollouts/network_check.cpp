@@ -18,8 +18,8 @@ void log_once(const std::string& line, spdlog::level::level_enum level,
   if (logged.insert(line).second) spdlog::log(level, "{}", line);
 }
 
-/// @param logged lines that this process has already logged and does not repeat: several trainings
-///   in turn often have the same scenarios
+/// @param logged lines that this process has already logged and does not repeat, because the phases
+///   of a run often have the same scenarios
 void look(config::Config& config, std::set<std::string>& logged) {
   sim::StudyUse use{.controllers = {}, .learns = true};
   if (config.imitation.iterations > 0) use.controllers = config.imitation.controllers;

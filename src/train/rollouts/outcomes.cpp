@@ -81,8 +81,8 @@ void append_scores(const std::string& prefix, const std::vector<EpisodeOutcome>&
 
 std::vector<EpisodeOutcome> share_outcomes(const std::vector<EpisodeOutcome>& mine,
                                            std::int64_t total, comm::Communicator& communicator) {
-  // For each request one rank has an outcome and the others add zeros. The outcomes are summed as
-  // integers, which copies every bit.
+  // For each request, one rank has the outcome and all other ranks have zeros. The sum over the
+  // ranks, taken as integers, is therefore an exact copy of the outcome.
   static_assert(std::is_trivially_copyable_v<EpisodeOutcome>);
   static_assert(sizeof(EpisodeOutcome) % sizeof(std::int64_t) == 0);
   constexpr auto kWords = static_cast<std::int64_t>(sizeof(EpisodeOutcome) / sizeof(std::int64_t));
@@ -144,7 +144,8 @@ double mean_cost(const std::vector<EpisodeOutcome>& outcomes) {
 }
 
 report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes, double gain) {
-  if (outcomes.empty()) return {};  // possibly no episode ended in the fragments
+  // If fragments are collected, it may be that no episode has ended.
+  if (outcomes.empty()) return {};
   report::NamedValues values{
       {"rollout/ep_rew_mean", mean_of(outcomes, [](const EpisodeOutcome& o) { return o.reward; })},
       {"rollout/ep_len_mean",

@@ -1,5 +1,5 @@
-/// Results of episodes: exchanged between ranks, and turned into metrics for logs, episodes.csv and
-/// the summary.
+/// Functions for the results of episodes: they exchange them between ranks and compute metrics for
+/// the log, episodes.csv and the summary.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ namespace traffic::train {
 std::vector<EpisodeOutcome> share_outcomes(const std::vector<EpisodeOutcome>& mine,
                                            std::int64_t total, comm::Communicator& communicator);
 
-/// Gain of each episode over another episode with the same traffic, in %.
+/// Gain of each episode over the episode with the same index in `others`, which has the same
+/// traffic, in %.
 std::vector<double> gains_over(const std::vector<EpisodeOutcome>& outcomes,
                                const std::vector<EpisodeOutcome>& others,
                                scene::Objective objective);
@@ -40,29 +41,31 @@ double mean_cv_steps(const std::vector<EpisodeOutcome>& outcomes);
 /// Cost of a control step, mean over the episodes.
 double mean_cost(const std::vector<EpisodeOutcome>& outcomes);
 
-/// Controlled runs of the selection seeds compared with uncontrolled ones.
+/// The result of an evaluation: controlled runs compared with uncontrolled runs of the same seeds.
 struct SelectionEvaluation {
   std::vector<EpisodeOutcome> controlled;
   std::vector<double> gains;  ///< gain over no control of each run, in % of the objective
   report::MeanInterval gain;  ///< mean of `gains`
-  /// Sum over the counts of emergency stops, emergency brakings and collisions. Each count adds the
-  /// events per run beyond those without control, at the lower end of the 95 % interval, as far as
-  /// they exceed evaluation.safety_limit.
+  /// By how much the controlled runs are less safe than allowed. It is a sum over three counts:
+  /// emergency stops, emergency brakings and collisions. For each count, take the difference per
+  /// run to the runs without control, and of this difference the lower end of the 95 % interval.
+  /// The part of it above evaluation.safety_limit is added; a count below the limit adds 0.
   double safety_excess = 0.0;
   /// Gain in each scenario, by its name; empty if there is only one scenario.
   std::vector<std::pair<std::string, report::MeanInterval>> by_scenario{};
 };
 
-/// Metrics of training episodes.
+/// Metrics of training episodes, such as "rollout/delay_s"; empty if there are no episodes.
 /// @param gain gain of all episodes together over no control, in %
 report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes, double gain);
-/// Metrics of an evaluation.
+/// Metrics of an evaluation, such as "eval/gain".
 report::NamedValues evaluation_figures(const SelectionEvaluation& evaluation);
 
 /// Writes episodes.csv, one line for each episode.
 class EpisodeLog {
  public:
-  /// @param resumed_step iteration that a checkpoint continues from; nothing for a new run
+  /// @param resumed_step iteration of the checkpoint that the run resumes from; nothing for a new
+  ///   run
   EpisodeLog(const std::filesystem::path& path, std::optional<std::int64_t> resumed_step);
   /// @param kind "train", "eval", or "none" for uncontrolled episodes
   void write(std::int64_t iteration, const std::string& kind,

@@ -1,4 +1,4 @@
-/// Sums the counters of the simulation pools of all nodes.
+/// Sums counters, such as lost episodes and restarts, over the simulation pools of all nodes.
 #pragma once
 
 #include "traffic/comm/communicator.h"

@@ -1,4 +1,4 @@
-/// The reward of a control period.
+/// Computes the reward of a control period in a training with simulations of traffic.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@
 
 namespace traffic::train {
 
-/// The reward of a control period is the growth of the objective minus the growth of uncontrolled
-/// traffic of the same scenario in the same time. The difference is divided by the expected demand
-/// (throughput) or by the time that uncontrolled traffic loses (delay). With either objective the
-/// sum over an episode is therefore a relative gain, times `scale`.
+/// The reward of a control period is the growth of the objective (the throughput, or the negative
+/// delay) minus its growth in uncontrolled traffic of the same scenario in the same time. The
+/// difference is divided by the expected demand (throughput) or by the time that uncontrolled
+/// traffic loses (delay). With either objective the sum over an episode is therefore a relative
+/// gain, times `scale`.
 class Reward {
  public:
   /// @param baselines one for each scenario
@@ -31,7 +32,7 @@ class Reward {
   /// units of the reward.
   [[nodiscard]] double expected(std::int64_t scenario, double from_s, double to_s) const;
   /// @param from_s time at which the period began
-  /// @return [C], 0 for conflicts that the scenario does not have
+  /// @return [C] reward for each conflict; 0 for conflicts that the scenario does not have
   [[nodiscard]] std::vector<float> operator()(std::int64_t scenario, const rollout::Period& period,
                                               double from_s) const;
 

@@ -51,8 +51,10 @@ Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session
               final_episodes(config_.training)}),
       fault_point_(std::string(config::get_training(config_.run.phase).folder) + ".collect") {}
 
-/// Draws the traffic of a training episode; the scenario is drawn in proportion to its share.
-/// @param major, minor identify the episode: iteration and index, or environment and episode
+/// Draws the traffic of a training episode: the seed, the scenario (with a probability equal to its
+/// share), the piece and the demand.
+/// @param major, minor two numbers that identify the episode: iteration and index for whole
+///   episodes, environment and episode for fragments
 rollout::EpisodeSeed Rollouts::training_traffic(std::uint64_t major, std::int64_t minor) const {
   const auto run_seed = static_cast<std::uint64_t>(config_.run.seed);
   const auto counter = static_cast<std::uint64_t>(minor);
@@ -75,8 +77,8 @@ rollout::EpisodeSeed Rollouts::training_traffic(std::uint64_t major, std::int64_
   return traffic;
 }
 
-/// Draws one of the pieces of the scenario, and the uncontrolled episode in whose saved traffic it
-/// begins.
+/// Draws one of the pieces of the scenario. Also draws the uncontrolled episode whose saved traffic
+/// is the start of the piece.
 void Rollouts::draw_piece(rollout::EpisodeSeed& traffic, Rng rng) const {
   if (!are_pieces()) return;
   const auto scenario = static_cast<std::size_t>(traffic.scenario);
@@ -100,8 +102,9 @@ double Rollouts::sampled_gain(const std::vector<EpisodeOutcome>& outcomes) const
   return scene::gain_percent(own, uncontrolled, objective_);
 }
 
-/// Computes the gain from rewards, since a piece has no score of its own. The growth of
-/// uncontrolled traffic is negative if the objective is delay, hence the absolute value.
+/// Computes the gain from rewards, since uncontrolled scores are only known for whole scenarios.
+/// The growth of uncontrolled traffic is negative if the objective is delay, hence the absolute
+/// value.
 double Rollouts::gain_of_pieces(const std::vector<EpisodeOutcome>& outcomes) const {
   double reward = 0.0;
   double expected = 0.0;
@@ -149,7 +152,7 @@ Collected Rollouts::collect_fragments(const Behaviour& behaviour) {
   });
 }
 
-/// Whether any rank has given up; then all ranks do.
+/// Whether any rank has given up. If so, all ranks give up.
 bool Rollouts::is_given_up(const Collected& collected) {
   return communicator_.all_reduce_scalar(collected.given_up ? 1.0 : 0.0) > 0.0;
 }

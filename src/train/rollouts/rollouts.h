@@ -1,5 +1,5 @@
-/// The simulations of a training: collects experience and runs evaluations, each with its own
-/// seeds.
+/// The class Rollouts owns the simulations of a training. It collects experience in them and runs
+/// evaluations, each with its own range of seeds.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +24,22 @@
 
 namespace traffic::train {
 
-/// Factor on the demand of training episodes according to episodes.demand_curriculum; 1 if the
-/// curriculum is empty.
+/// Factor on the demand of the training episodes of an iteration, according to
+/// episodes.demand_curriculum; 1 if the curriculum is empty.
 /// @param iteration from 0
 double demand_scale_at(const config::Config& config, std::int64_t iteration);
 
-/// All functions that are not const are collective.
+/// Collects the episodes of a training with simulations. All functions that are not const are
+/// collective.
 class Rollouts {
  public:
   /// Starts the simulations. Reads the scenarios' baselines from disk or measures them.
   Rollouts(const config::Config& config, const comm::MpiSession& session,
            comm::Communicator& communicator, TimeSplit& time_split);
 
-  /// Gain of training episodes over no control, in %. It compares them with the mean of their
-  /// scenarios' baselines, since no uncontrolled episode has the same seed. For pieces of scenarios
-  /// it is computed from the rewards.
+  /// Gain of training episodes over no control, in %. The episodes are compared with the mean of
+  /// their scenarios' baselines, since no uncontrolled episode has the same seeds. If episodes are
+  /// pieces of scenarios, the gain is computed from the rewards.
   [[nodiscard]] double sampled_gain(const std::vector<EpisodeOutcome>& outcomes) const;
   /// Largest number of conflicts in any scenario.
   [[nodiscard]] std::int64_t conflicts() const { return reward_.conflicts(); }
@@ -48,7 +49,7 @@ class Rollouts {
   [[nodiscard]] int num_envs() const { return pool_.num_envs(); }
   /// Counters summed over the simulations of all nodes, as of the last call to count().
   [[nodiscard]] const rollout::PoolCounters& counters() const { return counters_; }
-  /// Updates counters(); collect() does so at its end.
+  /// Updates counters(). A successful collect() calls it.
   void count();
 
   struct CollectInput {
@@ -57,7 +58,8 @@ class Rollouts {
     bool imitates = false;  ///< whether the policy of the vehicles imitates scripted controllers
   };
   /// Collects the experience of one iteration.
-  /// @return nothing if it was given up because a stop is requested; then only close() may follow
+  /// @return nothing if the collection was given up because a stop was requested; after that, only
+  ///   close() may be called
   std::optional<RolloutBatch> collect(const CollectInput& in);
 
   /// Runs of the selection seeds, on which the best policy of a training is chosen.
@@ -66,7 +68,8 @@ class Rollouts {
   /// selection seeds.
   [[nodiscard]] SelectionRuns& final_comparison() { return final_; }
 
-  /// Saves the state of the simulations between fragments. With whole episodes there is none.
+  /// Saves the state of the simulations between fragments of episodes. If the training collects
+  /// whole episodes, there is nothing to save.
   void save_to(checkpoint::Snapshot& snapshot) const;
   void restore_from(const checkpoint::Snapshot& snapshot);
   void close() { pool_.close(); }

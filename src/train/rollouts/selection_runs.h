@@ -1,5 +1,5 @@
-/// Runs no control, scripted controllers and the policy on the same seeds. No training episode has
-/// one of these seeds.
+/// Evaluates the policy and scripted controllers on a fixed set of seeds, and compares them with
+/// runs without control on the same seeds. No training episode has one of these seeds.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,12 @@ namespace traffic::train {
 
 /// The scripts that the policy imitates, one for each scenario.
 std::vector<std::string> experts_of(const config::Config& config);
-/// The scripts that the policy imitates, is advised by or begins as, one for each scenario; empty
-/// if there are none. The final comparison compares the trained controller with them.
+/// The scripts that the policy imitates, is advised by or begins as, one for each scenario. The
+/// list is empty if the policy starts from no script. The final comparison compares the trained
+/// controller with them.
 std::vector<std::string> scripts_to_beat(const config::Config& config);
 
-/// All functions are collective.
+/// The evaluations on one set of seeds. All functions are collective.
 class SelectionRuns {
  public:
   /// All referenced objects must outlive this one.
@@ -38,13 +39,15 @@ class SelectionRuns {
   };
   explicit SelectionRuns(const Parts& parts);
 
-  /// Outcomes without control. The first call runs the episodes, later calls return the same.
+  /// Outcomes without control. The first call runs the episodes; later calls return the stored
+  /// outcomes.
   const std::vector<EpisodeOutcome>& uncontrolled();
-  /// Evaluation of scripts_to_beat(), run by the first call like uncontrolled().
+  /// Evaluation of scripts_to_beat(). The first call runs the episodes; later calls return the
+  /// stored result.
   const SelectionEvaluation& script();
   /// Evaluates the agents.
-  /// @return nothing if it was given up because a stop is requested; then the simulations are in
-  ///   the middle of episodes
+  /// @return nothing if the evaluation was given up because a stop was requested; the simulations
+  ///   are then in the middle of episodes
   std::optional<SelectionEvaluation> run(const Actors& actors, Decides decides);
   /// Evaluates the agents even if a stop is requested.
   SelectionEvaluation run_to_the_end(const Actors& actors, Decides decides);

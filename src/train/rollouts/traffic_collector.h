@@ -1,5 +1,5 @@
-/// Collects episodes and fragments of traffic with the collector that all kinds of environments
-/// share (rollout/pool/collector.h).
+/// Collects whole episodes or fragments of episodes in simulations of traffic. It uses the
+/// collector that all kinds of environments share (rollout/pool/collector.h).
 #pragma once
 
 #include <cstdint>
@@ -26,37 +26,43 @@ namespace traffic::train {
 struct EpisodeRequest {
   std::int64_t order = 0;  ///< index among the requests of all ranks
   rollout::EpisodeSeed traffic;
-  std::string controller = "none";  ///< scripted controller if there are no agents and no experts
+  /// Scripted controller of the episode; used if there are no agents and no experts.
+  std::string controller = "none";
 };
 
-/// Who controls a set of episodes, how their steps are rewarded, and what is kept of them.
+/// Says which agents or scripts control a set of episodes, how steps are rewarded, and whether the
+/// experience is kept.
 struct Behaviour {
   Actors actors{};  ///< the agents that decide
   const Reward* reward = nullptr;
   const Cost* cost = nullptr;  ///< must be given if `reward` is
-  /// With a seed, decisions are sampled from it and the experience is kept for learning. Without a
-  /// seed nothing is kept, and `decides` says how decisions are made, as in traffic_eval.
+  /// If there is a seed, decisions are drawn at random from it, and the experience is kept for
+  /// learning. If there is none, nothing is kept, and `decides` says how decisions are made, as in
+  /// traffic_eval.
   std::optional<std::uint64_t> sampling_seed{};
   Decides decides = Decides::kGreedy;
-  /// Scripted controllers (experts), one for each scenario; empty: none. They drive instead of the
-  /// policy, and their commands are kept as the decisions.
+  /// Scripted controllers (experts) that the policy imitates, one for each scenario; empty if there
+  /// is no imitation. They command the vehicles instead of the policy, and their commands are kept
+  /// as the decisions.
   std::vector<std::string> experts{};
-  /// Share of the episodes with experts in which the policy drives. The expert then says in each
-  /// state what it would do, and this is kept (DAgger).
+  /// Share of the episodes with experts in which the policy commands the vehicles. The commands
+  /// that the expert would give in each state are then kept as the decisions (DAgger).
   double advised_share = 0.0;
   /// Called between the answers of simulations; once it returns true, the collector gives up.
   rollout::Collector::Stop gives_up{};
-  /// One store for each scenario if episodes are pieces of scenarios, else empty.
+  /// Where the saved traffic of each scenario is. It is set if episodes are pieces of scenarios,
+  /// which begin in saved traffic; otherwise it is empty.
   std::vector<rollout::PieceStore> stores{};
 };
 
+/// The result of running episodes.
 struct Collected {
   bool given_up = false;  ///< the results are incomplete; simulations are in the middle of episodes
   std::vector<EpisodeOutcome> outcomes;  ///< outcomes of the episodes that ended
   std::vector<Trajectory> trajectories;  ///< empty if no experience of vehicles is kept
 };
 
-/// Runs the episodes of this rank. Not collective.
+/// Runs the episodes of this rank in its environments. Not collective.
 class TrafficCollector {
  public:
   /// @return the traffic of an episode of an environment, both counted from 0
@@ -66,7 +72,7 @@ class TrafficCollector {
 
   /// Runs episodes with the scripted controllers of the requests, "none" by default.
   /// @param on_period called for each period with the index of its episode in `requests`
-  /// @param store where the episodes save their traffic, if anywhere
+  /// @param store where the episodes save their traffic; by default they do not save it
   /// @return outcomes in the order of the requests
   std::vector<EpisodeOutcome> run_uncontrolled(
       const std::vector<EpisodeRequest>& requests,
@@ -79,9 +85,9 @@ class TrafficCollector {
   Collected run(const std::vector<EpisodeRequest>& requests, const Behaviour& behaviour,
                 const std::function<void(std::size_t, const rollout::Period&)>& on_period = {});
 
-  /// Every environment continues where the last call left it and contributes `steps` control steps.
-  /// The order of a trajectory is environment * steps + number of steps that the environment
-  /// contributed before this trajectory.
+  /// Collects fragments of episodes: every environment continues where the last call left it and
+  /// contributes `steps` control steps. The order of a trajectory is environment * steps + number
+  /// of steps that the environment contributed before this trajectory.
   Collected run_fragments(std::int64_t steps, const Behaviour& behaviour,
                           const TrafficOf& traffic_of);
 

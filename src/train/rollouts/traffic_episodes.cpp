@@ -1,4 +1,4 @@
-/// The part of TrafficEpisodes that begins, rewards and ends episodes.
+/// The functions of TrafficEpisodes that begin, reward and end episodes.
 #include "rollouts/traffic_episodes.h"
 
 #include <spdlog/spdlog.h>
@@ -79,7 +79,7 @@ bool TrafficEpisodes::resume(int env) {
 }
 
 void TrafficEpisodes::lose(const rollout::Event& event) {
-  spdlog::warn("an episode was lost (seed {}): {}",
+  spdlog::warn("an episode was lost and is run again (seed {}): {}",
                wanted_.states.at(event.env).outcome.traffic.seed, event.why);
 }
 
@@ -110,8 +110,9 @@ void TrafficEpisodes::order(int env, std::span<const scene::Command> commands) {
   pool_.act(env, orders);
 }
 
-/// Repeats the next control step of the episode that this simulation has not run yet.
-/// @return false if there is none
+/// Orders the next control step of EpisodeState::given that the present simulation has not repeated
+/// yet.
+/// @return false if it has repeated all of them
 bool TrafficEpisodes::replay(EpisodeState& state, int env) {
   if (state.replayed >= state.given.size()) return false;
   rollout::Orders orders;
@@ -120,7 +121,7 @@ bool TrafficEpisodes::replay(EpisodeState& state, int env) {
   return true;
 }
 
-/// Computes the rewards and costs of a control period and keeps them with the last step.
+/// Computes the rewards and costs of a control period and stores them in the last step.
 void TrafficEpisodes::value(EpisodeState& state, const rollout::Period& period, double from_s) {
   ++state.outcome.steps;
   const std::vector<float> reward =
@@ -136,8 +137,8 @@ void TrafficEpisodes::value(EpisodeState& state, const rollout::Period& period, 
   charge(state, period, (period.time_s - from_s) / static_cast<double>(period.growth.size()));
 }
 
-/// Charges the seconds and the hard brakings of vehicles under control to the decisions that
-/// commanded these vehicles.
+/// Adds the cost of vehicles under control (their time and their hard brakings) to the decisions
+/// that commanded these vehicles.
 void TrafficEpisodes::charge(EpisodeState& state, const rollout::Period& period,
                              double step_s) const {
   for (const rollout::ControlledVehicle& vehicle :

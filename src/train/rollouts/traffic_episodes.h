@@ -1,4 +1,5 @@
-/// The handler through which the collector runs episodes of traffic.
+/// The handler that tells the collector (rollout/pool/collector.h) how to run episodes of traffic.
+/// It starts episodes, lets agents decide, and records experience.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +15,24 @@ namespace traffic::train {
 
 /// The episodes that one call of the collector runs.
 struct EpisodesWanted {
-  const std::vector<EpisodeRequest>* requests = nullptr;  ///< null: fragments
+  /// Episodes to run; null if fragments of episodes are collected.
+  const std::vector<EpisodeRequest>* requests = nullptr;
   std::function<void(std::size_t, const rollout::Period&)> on_period{};
   Behaviour behaviour{};
   rollout::PieceStore store{};  ///< used if the behaviour has no stores
-  std::int64_t steps = 0;       ///< for fragments: control steps that each environment contributes
-  TrafficCollector::TrafficOf traffic_of{};  ///< for fragments
-  std::map<int, EpisodeState> states{};      ///< by environment; for fragments: set by the caller
-  bool replays = false;     ///< for fragments: the simulations have run other episodes meanwhile
+  std::int64_t steps = 0;  ///< control steps that each environment contributes; only for fragments
+  TrafficCollector::TrafficOf traffic_of{};  ///< only for fragments
+  /// States by environment; for fragments, the caller sets them.
+  std::map<int, EpisodeState> states{};
+  /// Only for fragments: whether the simulations have run other episodes meanwhile, so that they
+  /// must repeat the commands of `states` first.
+  bool replays = false;
   std::int64_t& env_steps;  ///< counter to which the simulation steps are added
 };
 
-/// Lives during one call of the collector. Its functions are defined in traffic_episodes.cpp
-/// (begin, reward, end), decide.cpp (the policy decides) and follow.cpp (a scripted controller
-/// decides).
+/// An object is made for one call of the collector. Its functions are defined in
+/// traffic_episodes.cpp (begin, reward, end), decide.cpp (the policy decides) and follow.cpp (a
+/// scripted controller decides).
 class TrafficEpisodes final : public rollout::FragmentHandler {
  public:
   TrafficEpisodes(const config::Config& config, rollout::TrafficPool& pool, EpisodesWanted wanted);
@@ -54,6 +59,7 @@ class TrafficEpisodes final : public rollout::FragmentHandler {
     return behaviour().actors.others;
   }
   [[nodiscard]] bool of_fragments() const { return wanted_.requests == nullptr; }
+  /// Whether experience is kept for learning.
   [[nodiscard]] bool keeps() const { return behaviour().sampling_seed.has_value(); }
   /// Whether steps of vehicles are kept for learning.
   [[nodiscard]] bool keeps_steps() const { return keeps() && decider() != nullptr; }

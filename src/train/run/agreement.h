@@ -1,4 +1,5 @@
-/// The data that all ranks exchange after a step, in one small all_reduce.
+/// The data that all ranks exchange after a step of a training, in one small all_reduce: requests
+/// to stop or save, and measurements for the log.
 #pragma once
 
 #include <vector>
@@ -10,15 +11,15 @@ namespace traffic::train {
 
 /// Contribution of one rank.
 struct Report {
-  bool stop = false;                 ///< a stop was requested on this rank
-  bool late = false;                 ///< a checkpoint is due by time
-  bool time_is_over = false;         ///< the training may begin no further iteration
-  bool has_given_up_saving = false;  ///< too many saves of this rank have failed
+  bool stop = false;          ///< a stop was requested on this rank
+  bool late = false;          ///< a checkpoint is due because of checkpoint.save_interval_s
+  bool time_is_over = false;  ///< the training has used up its time, so that no iteration may begin
+  bool has_given_up_saving = false;  ///< too many saves in a row have failed (only rank 0 saves)
   double busy_s = 0.0;  ///< duration of the step without waiting for other ranks, in seconds
-  Reading reading{};
+  Reading reading{};    ///< memory and load of the machine
 };
 
-/// Result for all ranks: a request of one rank applies to all.
+/// Result of the exchange, equal on all ranks. A request is true if it is true on any rank.
 struct Agreement {
   bool stop = false;
   bool late = false;

@@ -1,5 +1,5 @@
-/// The progress of a running episode in simulated and real time, and the real time that it still
-/// needs.
+/// The progress of a running episode in simulated and real time. The search for scripts and the
+/// trials of traffic_doctor estimate from it how much real time an episode still needs.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,29 @@ struct EpisodeMarks {
 
   /// Divides an episode into at most 32 intervals, or into intervals of a minute if it is long.
   /// @param episode_s simulated time of the whole episode
-  /// @param step_length_s minimum length of an interval
+  /// @param step_length_s length of a simulation step, the minimum length of an interval
   static EpisodeMarks of(double episode_s, double step_length_s);
 };
 
 /// The progress of one episode.
 struct Course {
   bool started = false;
-  bool ended = false;     ///< whether the episode has reached its own end or the horizon
-  bool is_whole = false;  ///< whether it has reached its own end
-  double elapsed_s = 0;   ///< real time since its process started, until the episode ended
+  /// Whether the episode is over, at its own end or at the horizon (the time at which all episodes
+  /// are ended).
+  bool ended = false;
+  bool is_whole = false;  ///< whether the episode has reached its own end
+  /// Real time from the start of its process until now or until the episode ended.
+  double elapsed_s = 0;
   std::vector<double>
-      reached_s{};  ///< [marks] real time from the start of its process to each mark
+      reached_s{};  ///< [marks reached] real time from the start of its process to each mark
 };
 
-/// Whether the course shows how fast the simulation is.
+/// Whether the speed of the simulation can be estimated from the course.
 bool shows_speed(const Course& course);
 /// Estimates the real time from the start of an episode's process to a mark. Beyond the last mark
-/// that the episode has reached, it continues with the speed of the second half of its way, because
-/// simulations become slower as the network fills.
+/// that the episode has reached, the function assumes the mean speed between the middle mark and
+/// the last one. It leaves out the first half, because simulations become slower as the network
+/// fills.
 double seconds_of(const Course& course, std::int64_t mark);
 
 /// Share of a limited time after which the speed of the simulations is known well enough.

@@ -28,7 +28,7 @@ std::string read_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-/// Whether a run has checkpoints, in its own folder or in those of its trainings.
+/// Whether a run has checkpoints, in its own folder or in the folders of its trainings.
 bool has_checkpoints(const fs::path& dir) {
   std::error_code error;
   const auto has_some = [&](const fs::path& checkpoints) {
@@ -58,7 +58,7 @@ fs::path newest_unfinished(const fs::path& runs, const std::string& identity) {
   for (const auto& entry : fs::directory_iterator(runs, error)) {
     if (entry.is_directory(error)) dirs.push_back(entry.path());
   }
-  std::sort(dirs.rbegin(), dirs.rend());  // names are times
+  std::sort(dirs.rbegin(), dirs.rend());  // newest first: the names of the folders are times
   for (const fs::path& dir : dirs) {
     if (has_checkpoints(dir) && !is_done(dir) && read_text(dir / "config.toml") == identity)
       return dir;
@@ -66,8 +66,8 @@ fs::path newest_unfinished(const fs::path& runs, const std::string& identity) {
   return {};
 }
 
-/// Creates a folder that no other run has: a run of the same name that began in the same second
-/// gets another one.
+/// Creates a folder that no other run has. If another run of the same name began in the same
+/// second, a number is appended to the name of the folder.
 fs::path make_new_folder(const fs::path& wanted) {
   create_folder(wanted.parent_path());
   fs::path dir = wanted;
@@ -83,7 +83,8 @@ bool is_one_of(const std::string& text, std::initializer_list<std::string_view> 
   return std::ranges::find(these, text) != these.end();
 }
 
-/// Checks a run that has no checkpoint to resume from, before anything is created for it.
+/// Checks whether a run without a checkpoint to resume from may begin. Called before any folder is
+/// created for it.
 void check_beginning(const config::Plan& plan, const fs::path& looked_in) {
   if (plan.whole.run.resume == "must") {
     throw CheckpointError(

@@ -1,4 +1,5 @@
-/// Choice of the folder that a run writes to.
+/// Chooses the folder that a run writes to: a new one, or the folder of an unfinished run to
+/// resume.
 #pragma once
 
 #include <filesystem>
@@ -7,16 +8,17 @@
 
 namespace traffic::train {
 
-/// Content of config.toml in a run folder: the configuration without the settings that say where
-/// and how the run was started, so that the same run is recognised later.
+/// Content of config.toml in a run folder. It is the configuration without run.dir and run.resume,
+/// which may differ when the same run is started again. An unfinished run is found by comparing
+/// this text.
 std::string run_identity(const config::Plan& plan);
 
-/// Returns run.dir if it is set. Otherwise, with resume = "auto" or "must", returns the newest
-/// folder in runs/<name> that is an unfinished run of the same configuration with a checkpoint.
-/// Otherwise creates a new folder that belongs to no other run.
-/// @throws ConfigError if resume = "never" would overwrite the checkpoints in run.dir, or if no new
-///   run can begin with these settings (TrainingRow::check_new)
-/// @throws CheckpointError if resume = "must" finds no checkpoint
+/// Returns run.dir if it is set. Otherwise, if run.resume is "auto" or "must", returns the newest
+/// folder in runs/<run.name> of an unfinished run with the same configuration and a checkpoint. If
+/// there is none, creates a new folder that belongs to no other run.
+/// @throws ConfigError if run.resume is "never" and run.dir contains checkpoints, or if no new run
+///   can begin with these settings (TrainingRow::check_new)
+/// @throws CheckpointError if run.resume is "must" and there is no checkpoint
 /// @throws ResourceError if the new folder cannot be created
 std::filesystem::path choose_run_dir(const config::Plan& plan);
 

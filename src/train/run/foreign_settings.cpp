@@ -40,10 +40,10 @@ bool is_shipped(const std::string& scenario) {
          !std::filesystem::exists(scenario, error);
 }
 
-/// A setting that the user has to give.
+/// A setting of a checkpoint that the user must give on the command line.
 struct Foreign {
-  std::string found;   ///< "env.sumo_args = [...]"
-  std::string option;  ///< the option of traffic_eval that gives it
+  std::string found;   ///< the setting in words, such as "env.sumo_args = [...]"
+  std::string option;  ///< the option of traffic_eval that sets it
 };
 
 std::vector<Foreign> foreign_settings(const config::Config& config,
@@ -86,7 +86,7 @@ void refuse_foreign_settings(const config::Config& config, const std::set<std::s
   if (settings.empty()) return;
   throw ConfigError(
       "{}: was trained with {}, which is not taken from a checkpoint, because it can make SUMO "
-      "write files; to evaluate there, add {}; otherwise give --scenario and --set of your own "
+      "write files; if you trust it, add {}; otherwise give --scenario and --set of your own "
       "(shipped scenarios: {})",
       name, joined(settings, &Foreign::found, " and "), joined(settings, &Foreign::option, " "),
       fmt::join(sim::shipped_scenarios(), ", "));

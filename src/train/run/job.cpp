@@ -33,8 +33,8 @@ std::uint64_t hash_of_file(const fs::path& path) {
   return hasher.digest();
 }
 
-/// Checks that all ranks have the same program and configuration. Otherwise they would compute
-/// different things.
+/// Checks that all ranks have the same program and configuration, so that they compute the same
+/// results.
 void check_same_program(const config::Plan& plan, comm::Communicator& communicator) {
   config::Plan shared = plan;
   shared.whole.run.dir.clear();  // may be spelt differently on another node

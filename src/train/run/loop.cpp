@@ -30,13 +30,14 @@ namespace {
 constexpr const char* kEvaluationDue = "loop/evaluation_due";
 constexpr const char* kTimeIsOver = "loop/time_is_over";
 
-/// The folder profile/ in the run folder.
+/// Where the profiler writes its files: the folder profile/ in the run folder.
 ProfilePlace profile_place(Run& run) {
   return {.folder = report::RunFolder(run.dir()).profile(),
           .rank = run.communicator().rank(),
           .device = run.communicator().device()};
 }
 
+/// Runs one training from its start, or from the resumed step, to its end. See run_training().
 class Loop {
  public:
   Loop(Run& run, Training& training)
@@ -70,13 +71,14 @@ class Loop {
   [[nodiscard]] bool is_complete() const {
     return time_is_over_ || training_.step() >= training_.total_steps();
   }
-  [[nodiscard]] std::optional<Iteration> iterate();  // nothing: abandoned because of a stop request
+  // Returns nothing if the step was abandoned because of a stop request.
+  [[nodiscard]] std::optional<Iteration> iterate();
   [[nodiscard]] Wishes agree(std::int64_t step_before);
   void end_by_time();
   void watch_ranks(const std::vector<double>& busy_s);
   void watch_loss(const Iteration& done);
   void tell(const Iteration& done);
-  [[nodiscard]] bool evaluate();  // false: abandoned because of a stop request
+  [[nodiscard]] bool evaluate();  // returns false if it was abandoned because of a stop request
   void save(const checkpoint::Snapshot& snapshot, bool best);
   [[nodiscard]] checkpoint::Snapshot snapshot() const;
   void stop(const checkpoint::Snapshot& snapshot);
@@ -87,7 +89,7 @@ class Loop {
   TrainingUnits units_;
   std::string title_;
   std::unique_ptr<report::ProgressBar> progress_;  ///< only on the reporter
-  std::optional<double> learning_rate_;            ///< last value among the metrics
+  std::optional<double> learning_rate_;            ///< last value of the metric train/learning_rate
   Throughput throughput_;
   ResourceKeeper resources_;
   WaitShares wait_shares_;
@@ -99,8 +101,8 @@ class Loop {
   bool evaluation_due_ = false;
   bool time_is_over_ = false;
   Stopwatch since_save_;
-  std::optional<checkpoint::Snapshot> complete_;  ///< state before the current step, if steps are
-                                                  ///< long
+  /// State before the current step; set only if TrainingUnits::long_steps is set.
+  std::optional<checkpoint::Snapshot> complete_;
 };
 
 TrainingEnd Loop::train() {
@@ -170,7 +172,8 @@ std::optional<Iteration> Loop::iterate() {
   return done;
 }
 
-/// A spike does not affect the best checkpoint, because only better parameters replace it.
+/// Warns if the loss has risen suddenly. Such a spike does not affect the best checkpoint, because
+/// only better parameters replace it.
 void Loop::watch_loss(const Iteration& done) {
   if (!done.loss) return;
   const auto spike = loss_watch_.add(*done.loss);
@@ -213,7 +216,8 @@ void Loop::tell(const Iteration& done) {
   resources_.look_at_gpu();
 }
 
-/// A stop request on any rank, and the clock of rank 0, decide for all ranks.
+/// Agrees with all ranks on whether to stop or to save. A stop request on any rank applies to all
+/// ranks. The clock of rank 0 decides whether a checkpoint is due.
 /// @param step_before step count before the last iteration, which may have advanced several steps
 Loop::Wishes Loop::agree(std::int64_t step_before) {
   const config::Checkpoint& options = run_.config().checkpoint;
@@ -243,7 +247,7 @@ void Loop::end_by_time() {
                title_, training_.step(), training_.total_steps(), units_.step);
 }
 
-/// Logs the slowest rank, which all ranks wait for, with its machine.
+/// Warns if one rank is much slower than the others, so that all ranks wait for it.
 void Loop::watch_ranks(const std::vector<double>& busy_s) {
   const auto straggler = straggler_watch_.add(busy_s);
   if (!straggler) return;
@@ -251,14 +255,14 @@ void Loop::watch_ranks(const std::vector<double>& busy_s) {
   if (!run_.is_reporter()) return;
   spdlog::warn(
       "rank {} on {} is slower than the others, and all wait for it: its own work took {:.3g} s "
-      "per {}, that of the others {:.3g} s (over the last {}), so {:.1f} times as long; look for "
-      "other load, a low clock, short memory or a slow disk there",
+      "per {}, that of the others {:.3g} s (over the last {}), so {:.1f} times as long; check that "
+      "machine for other load, a low clock rate, too little memory or a slow disk",
       straggler->rank, host, straggler->step_s, units_.step, straggler->others_step_s,
       straggler->num_steps, straggler->factor());
 }
 
-/// Saves the complete state on a stop request. A save that fails is retried until too many have
-/// failed.
+/// Saves the state after a stop request. If a save fails, it is tried again until too many saves in
+/// a row have failed.
 void Loop::stop(const checkpoint::Snapshot& snapshot) {
   profiler_.finish();
   progress_.reset();

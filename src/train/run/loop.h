@@ -1,5 +1,5 @@
-/// The common loop of all trainings: it resumes, iterates, evaluates, saves, marks the best
-/// checkpoint, stops on request, profiles, and writes metrics and the summary.
+/// The common loop of all trainings. It resumes a training, runs its steps, evaluates it, saves
+/// checkpoints, marks the best one, stops on request, and writes metrics and the summary.
 #pragma once
 
 #include "traffic/train/run/training.h"
@@ -13,9 +13,10 @@ namespace traffic::train {
 ///   training
 TrainingEnd run_training(Run& run, Training& training);
 
-/// Checks of --dry-run beyond constructing the training: room for checkpoints, and whether
-/// run.init_from of a new run fits. Collective.
-/// @param is_there whether the checkpoint that the training starts from exists already
+/// Makes those checks of --dry-run that need a constructed training: whether there is room for
+/// checkpoints, and whether the checkpoint in run.init_from fits a new run. Collective.
+/// @param is_there whether the checkpoint in run.init_from exists already; it may be the result of
+///   an earlier phase of the same run
 void dry_run_training(Run& run, Training& training, bool is_there);
 
 }  // namespace traffic::train

@@ -59,7 +59,7 @@ std::vector<bool> ask_nodes(comm::Communicator& communicator, bool mine) {
   return of_nodes;
 }
 
-/// "size hash" of a file; empty if there is no file.
+/// Identifies the content of a file, as "<size> <hash>"; empty if there is no file.
 std::string identity_of(const fs::path& path) {
   std::error_code error;
   if (path.empty() || !fs::is_regular_file(path, error)) return {};

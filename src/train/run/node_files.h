@@ -1,4 +1,4 @@
-/// Files of rank 0 that ranks on other nodes may not see: a run folder need not be on a file system
+/// Copies files of rank 0 to nodes that do not see them. A run folder need not be on a file system
 /// that all nodes share.
 #pragma once
 
@@ -13,15 +13,17 @@ namespace traffic::train {
 /// Which nodes see a folder that rank 0 writes to.
 struct FolderView {
   bool all_see = true;
-  bool seen = true;  ///< whether this rank's node sees it
-  std::string note;  ///< on rank 0: which nodes do not see it, and the consequences; empty if all
-                     ///< do
+  bool seen = true;  ///< whether this rank's node sees the folder
+  /// Text for the user on rank 0: which nodes do not see the folder, and the consequences; empty if
+  /// all nodes see it.
+  std::string note;
 };
-/// Collective. Creates the folder on nodes that do not see it.
+/// Collective. Finds out which nodes see the folder of rank 0, and creates a folder with this path
+/// on nodes that do not.
 FolderView open_on_nodes(comm::Communicator& communicator, const std::filesystem::path& folder);
 
-/// Collective. Copies a file of rank 0, under the same path, to the nodes that have no such file or
-/// a different one. Does nothing if rank 0 has no such file, or if the job has one node.
+/// Collective. Copies a file of rank 0 to the nodes on which this path has no file or different
+/// content. Does nothing if rank 0 has no such file, or if the job has one node.
 /// @throws ResourceError on all ranks if the copy cannot be written
 void bring_file(comm::Communicator& communicator, const std::filesystem::path& path);
 
@@ -32,7 +34,7 @@ struct SharedFile {
 };
 /// Collective. Broadcasts the content of a file of rank 0 piece by piece. Ranks that name a target
 /// write it there, either completely or not at all.
-/// @param target on this rank; empty: no copy
+/// @param target path of the copy on this rank; empty if this rank writes no copy
 void copy_from_rank_0(comm::Communicator& communicator, const SharedFile& file,
                       const std::filesystem::path& target);
 

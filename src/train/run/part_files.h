@@ -1,6 +1,6 @@
-/// Writes and copies the parts beside checkpoints (checkpoint/parts.h) if some nodes do not see
-/// rank 0's run folder. That folder holds the parts of all ranks; they are copied to the nodes that
-/// read them.
+/// Writes and copies the part files beside checkpoints (checkpoint/parts.h), such as replays, if
+/// some nodes do not see rank 0's run folder. That folder holds the parts of all ranks. To resume a
+/// run, they are copied to the nodes that lack them.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,11 @@
 
 namespace traffic::train {
 
-/// Collective. Rank 0 writes the parts of the ranks that do not see its folder.
+/// Collective. Sends the parts of the ranks that do not see rank 0's folder to rank 0, which writes
+/// them.
 /// @param dir folder of the checkpoints
 /// @param seen whether this rank sees the folder and writes its parts itself
-/// @return on rank 0 why writing failed; empty on success
+/// @return on rank 0 the reason why writing failed; empty on success and on other ranks
 std::string write_parts_for_others(comm::Communicator& communicator,
                                    const checkpoint::Snapshot& snapshot,
                                    const std::filesystem::path& dir, bool seen);

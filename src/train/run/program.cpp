@@ -13,7 +13,9 @@
 namespace traffic::train {
 namespace {
 
-/// Returns nothing if the command line only asked for a text, which is printed.
+/// Reads the command line and the configuration.
+/// @param speaks whether this process prints the text that the user asked for, such as the help
+/// @return nothing if the command line only asks for such a text
 std::optional<Start> read_command_line(int argc, char** argv, const config::Program& program,
                                        bool speaks) {
   const auto parsed = config::parse_command_line(argc, argv, program);
@@ -50,7 +52,8 @@ int run_rank_program(int argc, char** argv, const config::Program& program,
     return comm::fail_before_session(error);
   }
   if (!start) return static_cast<int>(ExitCode::kDone);
-  // Messages of libtorch's profiler are not for users. Set here, where no other thread runs yet.
+  // Switches off the messages of libtorch's profiler, which are not for users. Setting a variable
+  // is safe here, because no other thread runs yet.
   ::setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);
   return comm::run_mpi_program(argc, argv,
                                [&](comm::MpiSession& session) { return body(*start, session); });

@@ -39,8 +39,8 @@ Run::Run(Job& job, const config::Config& config, const fs::path& dir)
           spdlog::error("step {} could not be saved: {}", step, why);
         },
         [](const checkpoint::Rejected& rejected) {
-          spdlog::warn("{} cannot be read, so its parts may be removed: {}", rejected.path.string(),
-                       rejected.reason);
+          spdlog::warn("{} cannot be read, so its part files may be removed: {}",
+                       rejected.path.string(), rejected.reason);
         });
     path = find_resume_point();
   });
@@ -84,7 +84,8 @@ std::optional<checkpoint::Snapshot> Run::take_resume_point() {
   if (origin_.id.empty()) origin_ = make_origin(is_new() ? config_.run.init_from : "");
   if (is_reporter()) {
     if (snapshot) warn_of_unknown_settings(*snapshot);
-    // Metrics of an earlier attempt without a checkpoint are dropped as well.
+    // Metrics after the resumed step are removed; in a new run, these are all metrics of an earlier
+    // attempt that saved no checkpoint.
     const auto step = snapshot ? std::optional(snapshot->step()) : std::nullopt;
     scalars_ = std::make_unique<report::Scalars>(
         report::MetricsWriter(folder_.metrics(), step.value_or(-1)),
@@ -105,7 +106,8 @@ void Run::write_metrics(std::int64_t step, const report::NamedValues& values) {
 }
 
 void Run::check_room(std::int64_t bytes_per_checkpoint) {
-  // There must be room for keep_last files, the best one, the result, and the file being written.
+  // There must be room for keep_last checkpoints, the best one, the result, and the file that is
+  // being written.
   together(communicator(), [&] {
     if (!is_reporter()) return;
     checkpoint::check_folder(folder_.checkpoints(), bytes_per_checkpoint,
@@ -113,13 +115,14 @@ void Run::check_room(std::int64_t bytes_per_checkpoint) {
   });
 }
 
-/// Called on every rank. @return on rank 0 why a rank could not write its parts; empty on success
+/// Writes the parts of all ranks. Collective.
+/// @return on rank 0 the reason why a rank could not write its parts; empty on success
 std::string Run::write_parts(const checkpoint::Snapshot& snapshot) {
   if (communicator().all_reduce_scalar(static_cast<double>(snapshot.parts().size())) == 0.0) {
     return {};
   }
-  // The saver removes parts that no checkpoint names after each save, so the parts of this
-  // checkpoint must not be written while a save is in progress.
+  // After each save, the saver removes parts that no checkpoint names. The parts of this checkpoint
+  // must therefore not be written while an earlier save is in progress.
   (void)wait_for_saves();
   std::string why;
   try {

@@ -18,7 +18,7 @@ namespace {
 
 using Seeds = std::set<std::uint64_t>;
 
-/// Seeds of the recorded episodes of each scenario, by the name that recordings give it.
+/// Seeds of the recorded episodes of each scenario, by the scenario's name in the recordings.
 std::map<std::string, Seeds> recorded_seeds(const config::Plan& plan) {
   std::map<std::string, Seeds> seeds;
   for (const config::Config& phase : plan.phases) {
@@ -61,8 +61,8 @@ std::vector<std::string> find_seed_overlaps(const config::Plan& plan) {
     warnings.push_back(fmt::format(
         "{} of {} seeds of evaluation.seeds are recorded in data.files, too (scenario {}, the "
         "first is {}): a world model that is trained on these files knows the traffic of the "
-        "evaluation; choose other evaluation.seeds, or record with other --seeds (nothing else "
-        "uses the default seeds of data_prep)",
+        "evaluation; choose other evaluation.seeds, or record with other --seeds (the default "
+        "seeds of data_prep are used for nothing else)",
         both.size(), seeds.size(), scenario, both.front()));
   }
   return warnings;

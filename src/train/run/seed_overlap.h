@@ -1,4 +1,5 @@
-/// Evaluation seeds whose traffic is in the training data.
+/// Finds evaluation seeds whose traffic is also in the recorded training data, to warn the user at
+/// the start of a run.
 #pragma once
 
 #include <string>
@@ -8,9 +9,10 @@
 
 namespace traffic::train {
 
-/// A warning for each scenario of which data.files contain episodes with seeds of evaluation.seeds:
-/// a world model that is trained on them has seen the traffic of the evaluation. Files that cannot
-/// be read are ignored here; the training that needs them reports the error.
+/// Returns a warning for each scenario of which data.files contain episodes with seeds of
+/// evaluation.seeds. A world model that is trained on such files has seen the traffic of the
+/// evaluation. Files that cannot be read are ignored here; the training that needs them reports the
+/// error.
 std::vector<std::string> find_seed_overlaps(const config::Plan& plan);
 
 }  // namespace traffic::train

@@ -1,4 +1,5 @@
-/// Selection of the best parameters of a training.
+/// Decides which evaluation of a training has the best parameters. Trainings of controllers and the
+/// final comparison use it.
 #pragma once
 
 #include <torch/types.h>
@@ -13,20 +14,20 @@ namespace traffic::train {
 
 /// Compares evaluations that all used the same seeds.
 ///
-/// The highest of many noisy means is probably a lucky one. The latest evaluation is therefore
-/// preferred unless its mean is lower than the highest by more than one standard error of the
-/// paired difference. Source: the one-standard-error rule of Breiman et al. 1984, "Classification
-/// and Regression Trees", section 3.4.3.
+/// The highest of many noisy means is probably due to chance. The latest evaluation is therefore
+/// preferred to earlier ones even if its mean is lower than the highest mean by up to one standard
+/// error of the paired difference. Source: the one-standard-error rule of Breiman et al. 1984,
+/// "Classification and Regression Trees", section 3.4.3.
 class Selection {
  public:
-  /// @param excess by how much a limit is exceeded, which takes precedence over gains; 0: within
-  ///   the limit
+  /// @param excess by how much a limit of safety or cost is exceeded; 0 if it is met. A smaller
+  ///   excess takes precedence over higher gains
   /// @param gains one per seed
   /// @return whether to keep the parameters of this evaluation instead of earlier ones
   bool prefers(double excess, std::span<const double> gains);
 
-  /// Whether the gains have fallen significantly below the highest ones (95 % interval of the
-  /// paired difference) while the limit is met no better.
+  /// Whether the excess is not smaller than the best one, and the gains are significantly below the
+  /// highest gains (95 % interval of the paired difference).
   [[nodiscard]] bool is_fall(double excess, std::span<const double> gains) const;
 
   [[nodiscard]] double best_excess() const { return best_excess_; }
@@ -34,7 +35,7 @@ class Selection {
   void restore(double best_excess, const torch::Tensor& best_gains);
 
  private:
-  /// Paired difference from the highest gains; nothing if those are for other seeds.
+  /// Paired difference from the highest gains; nothing if the numbers of seeds differ.
   [[nodiscard]] std::optional<report::MeanInterval> difference(std::span<const double> gains) const;
 
   double best_excess_ = 0.0;

@@ -1,5 +1,6 @@
-/// Entries that the checkpoints of all trainings have: parameters by name, the optimiser's state,
-/// the configuration.
+/// Writes and reads entries that the checkpoints of all trainings have: parameters by name, the
+/// configuration and the name of the training. Also compares the settings of a checkpoint with
+/// those of this run.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,7 @@ namespace traffic::train {
 
 /// Stores each parameter as "model/<name>".
 void put_parameters(checkpoint::Snapshot& snapshot, const comm::NamedTensors& parameters);
-/// Copies the stored values into the parameters, without gradient.
+/// Copies the stored values of "model/<name>" into the parameters.
 /// @throws CheckpointError if one is missing or has another shape
 void copy_parameters(const checkpoint::Snapshot& snapshot, const comm::NamedTensors& parameters);
 
@@ -28,7 +29,8 @@ void put_group(checkpoint::Snapshot& snapshot, const std::string& group,
 std::optional<checkpoint::Snapshot> group_in(const checkpoint::Snapshot& snapshot,
                                              const std::string& group);
 
-/// Hash of all bits of the parameters, 16 hexadecimal digits: equal runs end with equal hashes.
+/// Hash of all bits of the parameters, as 16 hexadecimal digits. Two runs with equal results end
+/// with equal hashes.
 std::string parameters_hash(const comm::ParameterArena& parameters);
 
 /// The configuration of the run that saved the checkpoint. Keys unknown to this version are left
@@ -36,9 +38,9 @@ std::string parameters_hash(const comm::ParameterArena& parameters);
 /// @throws ConfigError if this version does not accept a value
 config::Config stored_config(const checkpoint::Snapshot& snapshot,
                              const config::Overrides& overrides = {});
-/// Keys and tables of that configuration that this version does not know.
+/// Keys and tables of the checkpoint's configuration that this version does not know.
 std::vector<std::string> unknown_settings(const checkpoint::Snapshot& snapshot);
-/// Logs a warning that names these keys.
+/// Logs a warning that names the unknown_settings() of a checkpoint.
 void warn_of_unknown_settings(const checkpoint::Snapshot& snapshot);
 
 /// Stores the name of the training as "training".
@@ -49,11 +51,12 @@ const config::TrainingFacts& training_of(const checkpoint::Snapshot& snapshot);
 /// @throws CheckpointError if the checkpoint belongs to another training
 void check_training(const checkpoint::Snapshot& snapshot, const config::TrainingFacts& facts);
 
-/// Hash of the [model] table, 16 hexadecimal digits; stored as "model_hash".
+/// Hash of the table [model] of a configuration, as 16 hexadecimal digits. Checkpoints store it as
+/// "model_hash".
 std::string model_hash_text(const config::Config& config);
-/// Whether the settings covered by a hash equal those that the checkpoint was made with. If keys
-/// were added or removed since then, the stored hash differs; the stored configuration, as this
-/// version reads it, then decides.
+/// Whether the settings that a hash covers are equal in this configuration and in the checkpoint.
+/// The stored hash also differs if keys were added to or removed from the program since then. In
+/// that case, the hash of the stored configuration, as this version reads it, decides.
 /// @param entry name of the checkpoint's entry with its hash, e.g. "model_hash"
 bool has_equal_hash(const checkpoint::Snapshot& snapshot, const std::string& entry,
                     const config::Config& config, std::string (*hash)(const config::Config&));
@@ -61,6 +64,7 @@ bool has_equal_hash(const checkpoint::Snapshot& snapshot, const std::string& ent
 /// `concerns` is true: "key = value, this run has value; ...".
 std::string differing_settings(const checkpoint::Snapshot& snapshot, const config::Config& config,
                                const std::function<bool(std::string_view key)>& concerns);
+/// Whether a key belongs to the table [model].
 bool is_of_model(std::string_view key);
 
 }  // namespace traffic::train

@@ -20,7 +20,7 @@ constexpr std::int64_t kLibraryBytes = std::int64_t{90} << 20;
 
 std::string bytes_text(double bytes) { return human_bytes(static_cast<std::int64_t>(bytes)); }
 
-/// "803", "20.1 k", "3.5 M"
+/// Shortens a count for the log, such as "803", "20.1 k", "3.50 M".
 std::string count_text(std::int64_t count) {
   constexpr std::int64_t kThousand = 1000;
   constexpr std::int64_t kMillion = 1'000'000;

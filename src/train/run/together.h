@@ -1,4 +1,5 @@
-/// Error handling for work that may fail on one rank alone.
+/// Runs work that may fail on one rank alone, and throws the error on all ranks. Otherwise the
+/// other ranks would wait for the failed one.
 #pragma once
 
 #include <functional>
@@ -9,16 +10,17 @@
 
 namespace traffic::train {
 
-/// Collective. If any rank passes an error, every rank throws the error of the lowest such rank. If
-/// only one rank threw, the others would wait for it.
+/// Collective. If any rank passes an error, every rank throws the error of the lowest such rank.
+/// @param mine the error of this rank; nothing if its work succeeded
 void throw_together(comm::Communicator& communicator, const std::optional<Error>& mine);
 
-/// Collective. Runs work, which must contain no collective operation, on every rank. If it fails on
-/// one rank, it throws on all ranks.
+/// Collective. Runs `work` on every rank. If it throws an Error on any rank, this function throws
+/// on all ranks. The work must contain no collective operation.
 void together(comm::Communicator& communicator, const std::function<void()>& work);
 
-/// Like together(), for work of rank 0 that may take longer than ranks wait for each other: the
-/// ranks meet every second until it is done. The work runs in a thread of its own.
+/// Collective. Runs `work` on rank 0 only, in a thread of its own. It is meant for work that takes
+/// longer than ranks wait for each other in a collective operation. To avoid a timeout, the ranks
+/// make a small all_reduce every second until the work is done. Errors are thrown on all ranks.
 void together_at_length(comm::Communicator& communicator, const std::function<void()>& work);
 
 }  // namespace traffic::train

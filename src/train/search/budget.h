@@ -1,4 +1,4 @@
-/// The real time that a search may take.
+/// Keeps the real time that a search may take, and estimates how many more episodes fit into it.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace traffic::train {
 
-/// Starts its clock when it is constructed. The collective functions return the same value on all
-/// ranks, so that all agree which episodes still fit.
+/// The clock starts with the construction. Shares are fractions of the whole time. Collective
+/// functions return the same value on all ranks, so that all ranks agree which episodes still fit.
 class SearchBudget {
  public:
-  /// @param minutes time for the whole search; 0: no limit
+  /// @param minutes time for the whole search; 0 means that the time is not limited
   SearchBudget(double minutes, comm::Communicator& communicator);
 
   /// Whether the clock limits the search.
@@ -21,7 +21,7 @@ class SearchBudget {
   [[nodiscard]] double elapsed_s() const;
   /// Real time that is left on this rank. Not collective.
   [[nodiscard]] double left_s() const { return seconds_ - clock_.seconds(); }
-  /// Real time of this share of the budget.
+  /// Seconds of real time in a share of the budget.
   [[nodiscard]] double seconds_of(double share) const { return share * seconds_; }
   /// Whether this share of the time has passed on this rank. Not collective.
   [[nodiscard]] bool has_passed(double share) const;

@@ -14,7 +14,8 @@
 namespace traffic::train {
 namespace {
 
-/// Settings that suit a script (docs/reference/controllers.md, "The search").
+/// Settings of a training that suit a script (docs/reference/controllers.md, "The search"). Each
+/// member is the value for the configuration key of the same or a similar name.
 struct Suitable {
   std::vector<std::string> commands{"none"};
   double zone_m = 0;
@@ -22,12 +23,12 @@ struct Suitable {
   bool behind = false;
   double commit_s = 0;
   double lead_s = 0;
-  double slow_mps = 0;           ///< 0: leave the setting as it is
-  double max_slowdown_mps2 = 0;  ///< 0: leave the setting as it is
+  double slow_mps = 0;           ///< 0 leaves env.slow_mps as it is
+  double max_slowdown_mps2 = 0;  ///< 0 leaves env.max_slowdown_mps2 as it is
   double period_s = 3.0;
   double first_command_probability = 0.35;
   double gae_lambda = 0.87;
-  int top_k = 0;  ///< 0: leave the setting as it is
+  int top_k = 0;  ///< 0 leaves vehicles.top_k as it is
 };
 
 std::vector<std::string> names_of(const config::ControllerSpec& spec) {
@@ -46,7 +47,8 @@ Suitable suitable_for(const config::ControllerSpec& spec) {
     to.zone_m = std::max(100.0, spec.get("to_m"));
     to.slow_mps = spec.get("speed_mps");
   } else if (spec.name == "yield") {
-    // The policy may begin this much earlier than the script, and farther from the stop line.
+    // The policy may command a vehicle this much earlier than the script, and farther from the stop
+    // line.
     constexpr double kEarlier_s = 12.0;
     to.zone_m = std::max(200.0, spec.get("to_m"));
     to.lead_only = true;
@@ -74,8 +76,8 @@ void add_commands(const std::vector<std::string>& more, Suitable& to) {
   }
 }
 
-/// Settings for several scenarios at once. They admit all vehicles and commands that any of the
-/// scenarios needs.
+/// Joins the settings for two scripts. The result admits all vehicles and commands that any of the
+/// two scripts needs.
 Suitable join(Suitable a, const Suitable& b) {
   add_commands(b.commands, a);
   a.zone_m = std::max(a.zone_m, b.zone_m);
@@ -179,9 +181,10 @@ class Settings {
     compare_with(scripts);
   }
 
-  /// Takes the script that is best in most scenarios. The policy of the lights begins as this
-  /// script if it keeps the programs, and as `greedy` if it takes the lights over. Where no script
-  /// helps, the policy begins as the programs themselves.
+  /// Sets the keys for a policy of traffic lights from the script that is best in most scenarios.
+  /// If this script keeps the lights' own programs, the policy begins as the script. If the script
+  /// replaces the programs, the policy begins as the script `greedy`. If no script helps, the
+  /// policy begins as the programs themselves.
   void follow_light_scripts() {
     std::vector<std::string> scripts;
     std::map<std::string, int> times;
@@ -199,17 +202,18 @@ class Settings {
       set("env.control_period_s", config_.env.control_period_s, in_whole_steps(period_s));
     }
     set("lights.advisor", config_.lights.advisor, advisor);
-    // Keeps the time horizon of the discount about the same for every period.
+    // The discount factor is set so that rewards lose the same weight per second with every control
+    // period.
     constexpr double kDiscountOf5s = 0.95;
     set("lights.ppo.gamma", config_.lights.ppo.gamma,
         std::pow(kDiscountOf5s, config_.env.control_period_s / 5.0));
     compare_with(scripts);
   }
 
-  /// Makes the script the advisor. The policy may try the commands of all scripts that help and
-  /// those of the configuration. In every state about two vehicles deviate from the advice. If the
-  /// script commands a hundred vehicles, a fixed share of one in ten would change the traffic too
-  /// much.
+  /// Makes the script the advisor of the policy. The policy may also try the commands of the other
+  /// scripts that help, and those of the configuration. The probability of following the advice is
+  /// chosen so that about two vehicles deviate in every state. A fixed share, such as one in ten,
+  /// would change the traffic too much if the script commands a hundred vehicles.
   void take_advice(const ScenarioSearch& search, Suitable& to) {
     if (!to.lead_only) {
       for (const TriedScript& tried : search.tried) {
@@ -228,8 +232,8 @@ class Settings {
         1.0 - std::clamp(kDeviating / std::max(1.0, commanded), 0.01, 0.1));
   }
 
-  /// Chooses the length of imitation unless the configuration sets it. Imitation of several scripts
-  /// takes longer for each script, because the policy must learn to distinguish the networks.
+  /// Chooses the length of imitation if the configuration does not set it. With several scripts,
+  /// the imitation of each takes longer, because the policy must learn to distinguish the networks.
   void choose_imitation() {
     if (config_.imitation.iterations > 0) return;
     const auto scenarios = static_cast<std::int64_t>(result_.scenarios.size());
@@ -238,7 +242,7 @@ class Settings {
     chose_imitation_ = config_.imitation.iterations > 0;
   }
 
-  /// Chooses no control and these scripts for the evaluation after the training.
+  /// Sets the controllers of the evaluation after the training: no control and these scripts.
   void compare_with(const std::vector<std::string>& scripts) {
     std::vector<std::string> compared{"none"};
     for (const std::string& script : scripts) {
@@ -247,7 +251,7 @@ class Settings {
     set("evaluation.controllers", config_.evaluation.controllers, compared);
   }
 
-  /// The period, or the next longer one that is a whole number of steps in each scenario.
+  /// The period, or a slightly longer one that is a whole number of simulation steps.
   [[nodiscard]] double in_whole_steps(double period_s) const {
     for (const ScenarioFacts& one : facts_) {
       period_s = one.step_length_s * std::ceil(period_s / one.step_length_s - 1e-9);
@@ -255,9 +259,9 @@ class Settings {
     return period_s;
   }
 
-  /// Cost per second under control with which all commands of a script together cost a twentieth of
-  /// the script's gain. With a higher cost, learning would begin by dropping the script's least
-  /// useful commands, which gain much less than the mean.
+  /// Cost per second under control with which all commands of a script together cost at most a
+  /// twentieth of the script's gain. With a higher cost, the policy would first learn to drop
+  /// commands that gain less than the mean.
   [[nodiscard]] double affordable_cost() const {
     constexpr double kShare = 0.05;
     double cost = config_.episodes.intervention_cost;
@@ -294,7 +298,7 @@ class Settings {
     return static_cast<double>(config_.episodes.train_batch_size) / decisions_of_episode();
   }
 
-  /// Number of episodes in a batch if time does not matter: half as many if they are long.
+  /// Number of episodes in a batch if time does not matter. Half as many long episodes are enough.
   [[nodiscard]] std::int64_t wanted_episodes() const {
     constexpr std::int64_t kEpisodes = 16;
     return episode_length_s() > kLong_s ? kEpisodes / 2 : kEpisodes;
@@ -317,10 +321,11 @@ class Settings {
   }
   [[nodiscard]] double episode_s() const { return std::max(1e-3, result_.episode_s); }
 
-  /// Cuts the episodes of long scenarios, so that a batch has traffic of all times of the scenario.
-  /// Pieces begin in uncontrolled traffic. A policy that begins as a script should learn in the
-  /// traffic that the script makes. For such a policy, a scenario is cut only if it is very long,
-  /// or if it is long and leaves time for a few iterations only.
+  /// Sets the length of episodes and the size of batches. Long scenarios are cut into pieces, so
+  /// that a batch has traffic of all times of the scenario. Pieces begin in traffic without
+  /// control, but a policy that begins as a script should learn in the traffic that the script
+  /// makes. For such a policy, scenarios are cut only in two cases: if they are very long, or if
+  /// they are long and the time suffices for a few iterations only.
   void fit_batch() {
     constexpr double kVeryLong_s = 7200.0;
     constexpr double kPiece_s = 600.0;
@@ -340,16 +345,16 @@ class Settings {
     set("ppo.minibatch_size", config_.ppo.minibatch_size, std::max<std::int64_t>(1, batch / 4));
   }
 
-  /// Divides search.training_minutes, given the duration of an episode: a tenth for the
-  /// uncontrolled runs, a fifth for evaluations, a tenth for the final comparison, and the rest for
-  /// learning.
+  /// Sets the numbers of episodes and iterations so that the training fits into
+  /// search.training_minutes. About a tenth of the time is for the uncontrolled runs, a fifth for
+  /// evaluations, a tenth for the final comparison, and the rest for learning.
   void fit_time() {
     const double all = 60.0 * config_.search.training_minutes / episode_s();  // episodes
     const auto fit = [](double episodes, double minimum, double maximum) {
       return static_cast<std::int64_t>(std::clamp(episodes, minimum, maximum));
     };
     set("episodes.baseline_episodes", config_.episodes.baseline_episodes, fit(0.1 * all, 4, 64));
-    // An evaluation runs the greedy and the sampled controller.
+    // An evaluation takes twice this number, because it runs greedy and sampled decisions.
     const std::int64_t of_evaluation = fit(0.01 * all, 4, 40);
     const std::int64_t evaluations = fit(0.1 * all / static_cast<double>(of_evaluation), 2, 10);
     set("training.eval_episodes", config_.training.eval_episodes, of_evaluation);
@@ -357,7 +362,7 @@ class Settings {
     // many episodes would halve the interval.
     const std::int64_t of_final = fit(0.03 * all, 6, 160);
     set("training.final_episodes", config_.training.final_episodes, of_final);
-    // Without whole episodes the training learns from a replay, which takes more time.
+    // A training that collects fragments of episodes learns from a replay, which takes more time.
     const double learning = whole_episodes() ? kLearning : 2.0;
     const double of_iteration = learning * share_of_scenario() * episodes_of_iteration();
     const double maximum = whole_episodes() ? 400.0 : 6400.0 / episodes_of_iteration();
@@ -378,7 +383,7 @@ class Settings {
   }
 
   static constexpr double kShareToLearn = 0.65;  ///< share of iterations in the time of a training
-  /// Duration of an iteration, divided by that of its simulations alone.
+  /// Duration of an iteration, divided by the duration of its simulations alone.
   static constexpr double kLearning = 1.6;
   static constexpr double kLong_s = 1200.0;      ///< episodes above this duration count as long
   static constexpr std::int64_t kImitation = 4;  ///< iterations to imitate a single script
@@ -386,7 +391,7 @@ class Settings {
   const SearchResult& result_;
   const std::vector<ScenarioFacts>& facts_;
   config::Config& config_;
-  bool chose_imitation_ = false;  ///< imitation.iterations was chosen here
+  bool chose_imitation_ = false;  ///< whether choose_imitation() has set imitation.iterations
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// Derives settings of a training from the result of a search.
+/// Derives settings of a training from the result of the search for scripts that ran before it.
 #pragma once
 
 #include <vector>
@@ -8,17 +8,18 @@
 
 namespace traffic::train {
 
-/// Properties of a scenario that settings depend on, beside the result of the search.
+/// Properties of a scenario on which the settings depend in addition to the result of the search.
 struct ScenarioFacts {
   double duration_s = 0;       ///< length of an episode
   double step_length_s = 1.0;  ///< step length of the simulation
-  double speed_limit_mps = 0;  ///< mean speed limit before conflicts, weighted by vehicles; 0: not
-                               ///< known
+  /// Mean speed limit on the approaches of conflicts, weighted by vehicles; 0 if it is not known.
+  double speed_limit_mps = 0;
 };
 
-/// Sets env.objective and the keys that search.decides lists. If no script helps, the policy begins
-/// with no control. It then sets only three kinds of keys: those for this beginning, the speed of
-/// the command `slow`, and those that depend on the length of episodes.
+/// Sets env.objective and those keys that search.decides lists. If a script helps, the keys are set
+/// so that the policy begins as this script. If no script helps, the policy begins with almost no
+/// commands. In this case fewer keys are set: those for this beginning, the speed of the command
+/// `slow`, and those that depend on the length of episodes.
 /// @param facts one for each scenario of the result
 void decide(const SearchResult& result, const std::vector<ScenarioFacts>& facts,
             config::Config& config);

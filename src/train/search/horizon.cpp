@@ -22,8 +22,8 @@ std::int64_t last_fitting_mark(const std::vector<WatchedRun>& runs, const Episod
   return mark;
 }
 
-/// The first mark at which the network has been full for kFullAWhile_s in a run; the last mark if
-/// that is not known.
+/// The first mark at which the network has been full for kFullAWhile_s in all runs that became
+/// steady. If no run became steady, it is the last mark.
 std::int64_t wanted_mark(const std::vector<WatchedRun>& runs, const EpisodeMarks& marks) {
   std::int64_t steady = WatchedRun::kNotSteady;
   for (const WatchedRun& run : runs) steady = std::max(steady, run.steady_mark);

@@ -30,15 +30,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Scripts to try and facts for each scenario of a configuration.
+/// The scripts to try and the properties of each scenario of a configuration.
 struct Ground {
   std::vector<ScriptsToTry> scripts;
   std::vector<ScenarioFacts> facts;
 };
 
-/// Mean speed limit of the approaches, weighted by their vehicles; 0 if there are no approaches.
+/// Mean speed limit of the approaches of conflicts, weighted by their numbers of vehicles; 0 if
+/// there are no approaches.
 double speed_limit_mps(const sim::NetworkStudy& study) {
-  constexpr double kUnknown = 1e-3;  // small weight for approaches with unknown vehicles
+  // Small weight for approaches whose number of vehicles is unknown.
+  constexpr double kUnknown = 1e-3;
   double sum = 0.0;
   double vehicles = 0.0;
   for (const sim::ConflictStudy& conflict : study.conflicts) {
@@ -94,7 +96,7 @@ void keep(const SearchResult& result, const std::filesystem::path& path) {
   try {
     if (const auto known = report::read_json_file(path)) file = *known;
   } catch (const DataError& error) {
-    spdlog::warn("{}; the file is written anew", error.what());
+    spdlog::warn("{}; the file is replaced by a new one", error.what());
   }
   file["searches"].push_back(to_json(result));
   write_file_atomically(path, file.dump(2) + "\n");
@@ -174,7 +176,8 @@ TrainingEnd search_and_decide(const Preparation& on) {
   if (logs) log_result(*result);
   config::Config decided = on.config;
   decide(*result, ground.facts, decided);
-  // Checks the settings as if they came from a file: they may contradict keys that the user keeps.
+  // Checks the settings as if they came from a file, because they may contradict keys that the user
+  // has set.
   decided = config::parse_stored_config(config::to_toml(decided),
                                         "the settings that follow from the search");
   if (logs) log_changes(on.config, decided);

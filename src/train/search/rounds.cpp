@@ -8,7 +8,7 @@ namespace {
 constexpr std::int64_t kMaxSeeds = 32;
 constexpr std::int64_t kKeepOneOf = 3;
 
-/// Number of scripts in each round, down to the number of finalists.
+/// Number of scripts in each round, which falls towards kFinalists.
 std::vector<std::int64_t> shrink(std::int64_t scripts) {
   std::vector<std::int64_t> counts{scripts};
   while ((scripts = std::max(kFinalists, (scripts + kKeepOneOf - 1) / kKeepOneOf)) > kFinalists) {
@@ -23,7 +23,7 @@ std::vector<Round> plan_rounds(std::int64_t scripts, std::int64_t at_least, std:
   const auto share = [&](std::int64_t tried) {
     return episodes / static_cast<std::int64_t>(shrink(tried).size());
   };
-  // Tries fewer scripts rather than each on a single seed.
+  // Tries fewer scripts if there are not enough episodes to run each on kMinSeeds seeds.
   std::int64_t tried = scripts;
   while (tried > at_least && share(tried) < kMinSeeds * (tried + 1)) --tried;
   std::vector<Round> rounds;

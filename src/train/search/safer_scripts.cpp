@@ -18,28 +18,33 @@ ControllerSpec with(ControllerSpec script, const char* parameter, double value) 
   return script;
 }
 
-/// Brakes more gently, and begins so much farther away that vehicles reach the same speed.
+/// Begins earlier and twice as far away, so that vehicles reach the same speed with gentler
+/// braking.
 ControllerSpec earlier(const ControllerSpec& script) {
   ControllerSpec changed = script;
   if (has(script, "lead_s")) changed.values["lead_s"] = script.get("lead_s") + 10.0;
   return with(changed, "to_m", 2.0 * script.get_or("to_m", 0.0));
 }
 
-/// Slows vehicles down to a higher speed, or slows them down instead of stopping them.
+/// Slows vehicles down to a higher speed. If the script stops vehicles, the version only slows them
+/// down.
 ControllerSpec faster(const ControllerSpec& script) {
   constexpr double kInsteadOfStopping_mps = 4.0;
   const double speed_mps = script.get_or("speed_mps", 0.0);
   return with(script, "speed_mps", speed_mps > 0 ? 1.5 * speed_mps : kInsteadOfStopping_mps);
 }
 
+/// Acts only in denser traffic or at longer queues.
 ControllerSpec denser(const ControllerSpec& script) {
   const ControllerSpec changed = with(script, "density", script.get_or("density", 0.0) + 10.0);
   return with(changed, "queue", 1.5 * script.get_or("queue", 0.0));
 }
 
+/// Commands only a part of the number of vehicles at once.
 ControllerSpec fewer(const ControllerSpec& script, double part) {
   const double top = script.get("top");
-  constexpr double kUnsaid = 10.0;  // without `top` the limit is vehicles.top_k, about this number
+  // Assumed limit if the script has no `top`, so that vehicles.top_k applies.
+  constexpr double kUnsaid = 10.0;
   return with(script, "top", std::max(1.0, std::floor(part * (top > 0 ? top : kUnsaid))));
 }
 

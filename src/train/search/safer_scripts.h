@@ -1,4 +1,5 @@
-/// Milder versions of a script.
+/// Makes milder versions of a scripted controller of vehicles. The search tries them if the script
+/// that gains most is unsafe.
 #pragma once
 
 #include <string>
@@ -8,9 +9,10 @@
 
 namespace traffic::train {
 
-/// Versions that may gain almost as much and brake less: they command fewer vehicles at once, brake
-/// more gently, start farther away, allow higher speeds, or act only in denser traffic. The version
-/// that is most similar to the script comes first. Scripts of traffic lights have none.
+/// Versions of the script that may gain almost as much, but make vehicles brake less. They command
+/// fewer vehicles at once, brake more gently, start farther away, allow higher speeds, or act only
+/// in denser traffic. Versions that are more similar to the script come first. For scripts of
+/// traffic lights the list is empty.
 std::vector<std::string> safer_scripts(const config::ControllerSpec& script);
 
 }  // namespace traffic::train

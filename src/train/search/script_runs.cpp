@@ -23,7 +23,8 @@ double mean_of(const std::vector<EpisodeOutcome>& outcomes,
 
 }  // namespace
 
-/// Requests for episodes. The ranks take them in turn.
+/// A list of episodes to run, which is the same on all ranks. The episodes are divided among the
+/// ranks in turn.
 class ScriptRuns::Requests {
  public:
   explicit Requests(comm::Communicator& communicator) : communicator_(communicator) {}
@@ -45,7 +46,7 @@ class ScriptRuns::Requests {
   [[nodiscard]] const std::vector<EpisodeRequest>& mine() const { return mine_; }
   /// Number of requests of all ranks.
   [[nodiscard]] std::int64_t total() const { return std::ssize(owners_); }
-  /// Gives each script the outcomes of its requests. Collective.
+  /// Appends the outcomes to the scripts that requested them. Collective.
   void hand_out(const std::vector<EpisodeOutcome>& outcomes_of_rank) {
     const auto outcomes = share_outcomes(outcomes_of_rank, total(), communicator_);
     for (std::size_t i = 0; i < owners_.size(); ++i) owners_[i]->outcomes.push_back(outcomes[i]);
@@ -56,7 +57,7 @@ class ScriptRuns::Requests {
  private:
   comm::Communicator& communicator_;
   std::vector<EpisodeRequest> mine_;    ///< requests of this rank
-  std::vector<EpisodeOutcome> latest_;  ///< the latest outcome of each of them
+  std::vector<EpisodeOutcome> latest_;  ///< [requests of this rank] their latest outcomes
   std::vector<ScriptRun*> owners_;      ///< the script of each request of all ranks
 };
 
@@ -128,14 +129,14 @@ class ScriptRuns::LookClock {
 ScriptRuns::End ScriptRuns::look(const std::vector<Look*>& looks,
                                  const std::function<bool()>& gives_up) {
   Requests requests(communicator_);
-  std::vector<std::pair<Look*, std::size_t>>
-      runs;  // for each request of all ranks: its look and its seed
+  std::vector<std::pair<Look*, std::size_t>> runs;  // look and seed of each request of all ranks
   std::int64_t most = 0;
   for (Look* one : looks) {
     most = std::max(most, one->seeds.count);
     one->watched.assign(static_cast<std::size_t>(one->seeds.count), {});
   }
-  for (std::int64_t i = 0; i < most; ++i) {  // every scenario begins early
+  // Alternates between the scenarios, so that every scenario begins early.
+  for (std::int64_t i = 0; i < most; ++i) {
     for (Look* one : looks) {
       if (i >= one->seeds.count) continue;
       requests.add(one->seeds, i, *one->none);
@@ -160,7 +161,7 @@ ScriptRuns::End ScriptRuns::look(const std::vector<Look*>& looks,
   return End::kTimeIsOver;
 }
 
-/// Gives all ranks what one rank has watched.
+/// Sends a watched run from the rank that has watched it to all ranks.
 void ScriptRuns::share(WatchedRun& run) const {
   const auto sum = [&](double value) { return communicator_.all_reduce_scalar(value); };
   Course& course = run.course;
@@ -210,7 +211,7 @@ ScriptRuns::End ScriptRuns::run_seeds(const std::string& label, const SeedRange&
     if (first + i >= known) requests.add(seeds, i, none);
     for (ScriptRun* script : scripts) requests.add(seeds, i, *script);
   }
-  // Episodes that take much longer than expected are given up, so that the search ends in time.
+  // If episodes take much longer than expected, they are given up at this share of search.minutes.
   constexpr double kLatest = 1.1;
   const auto gives_up = [&] { return stop_requested() || budget_.has_passed(kLatest); };
   if (execute(label, gives_up, requests)) return End::kDone;

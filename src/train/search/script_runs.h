@@ -21,31 +21,32 @@
 
 namespace traffic::train {
 
-/// A script and its episodes so far, in the order of the seeds.
+/// A script and the outcomes of its episodes so far, in the order of the seeds.
 struct ScriptRun {
   std::string controller;
   std::vector<EpisodeOutcome> outcomes{};
 };
 
-/// Seeds first .. first + count - 1 of one scenario.
+/// A range of seeds of one scenario: first, first + 1, ..., first + count - 1.
 struct SeedRange {
   std::int64_t scenario = 0;
   std::uint64_t first = 0;
   std::int64_t count = 0;
 };
 
-/// The uncontrolled runs of a scenario at the start of a search.
+/// The first uncontrolled runs of a scenario, from which the search learns how long episodes take.
 struct Look {
   SeedRange seeds{};
   EpisodeMarks marks{};
   double step_length_s = 1.0;  ///< step length of the scenario's simulation
-  ScriptRun* none = nullptr;   ///< gets the outcomes
+  ScriptRun* none = nullptr;   ///< receives the outcomes of the runs
   /// The watched runs in the order of the seeds. Until the runs have ended, each rank knows only
   /// its own runs.
   std::vector<WatchedRun> watched{};
 };
 
-/// All functions that run episodes are collective.
+/// Owns the simulations of a search and runs scripts in them. All functions that run episodes are
+/// collective.
 class ScriptRuns {
  public:
   /// Starts the simulations.
@@ -53,20 +54,22 @@ class ScriptRuns {
   ScriptRuns(const config::Config& config, const comm::MpiSession& session,
              comm::Communicator& communicator, SearchBudget& budget);
 
-  /// Starts the simulations anew, which abandons running episodes.
-  /// @param horizon_s simulated time at which all further episodes end; 0: as before
+  /// Ends the simulations with their running episodes, and starts new ones.
+  /// @param horizon_s simulated time at which all further episodes end; 0 leaves the length of
+  ///   episodes unchanged
   void restart(double horizon_s);
 
   enum class End : std::uint8_t { kDone, kTimeIsOver, kStopRequested };
-  /// Runs the seeds of all looks without control and watches them. If `gives_up` returns true
-  /// on a rank before all runs end, each run yields the score that it has at that time.
-  /// @param gives_up called between two answers of simulations, on each rank separately
+  /// Runs the seeds of all looks without control and watches the runs. If `gives_up` returns true
+  /// on a rank before all runs have ended, the score of each run at that time counts as its
+  /// outcome, and the result is kTimeIsOver.
+  /// @param gives_up called on each rank whenever a simulation has answered
   End look(const std::vector<Look*>& looks, const std::function<bool()>& gives_up);
-  /// Runs the scripts on these seeds, and no control on those where it has not run yet. If the
-  /// clock limits the search, it leaves out seeds that would end after the share `until_share` of
-  /// the budget, except for the first `at_least` seeds.
+  /// Runs the scripts on these seeds. It also runs no control on those seeds for which `none` has
+  /// no outcome yet. If search.minutes limits the search, seeds are left out that would end after
+  /// the share `until_share` of the time. The first `at_least` seeds always run.
   /// @param label label of the progress line
-  /// @return kTimeIsOver if the search has taken much longer than its budget, and the scripts have
+  /// @return kTimeIsOver if the search has taken much longer than its time, and the scripts have
   ///   not run on `at_least` seeds
   End run(const std::string& label, const SeedRange& seeds, std::int64_t at_least,
           double until_share, ScriptRun& none, const std::vector<ScriptRun*>& scripts);
@@ -79,7 +82,7 @@ class ScriptRuns {
   [[nodiscard]] int num_envs() const { return pool_->num_envs(); }
   /// Number of simulations that the CPUs of all nodes can run at the same time. Collective.
   [[nodiscard]] int num_parallel() const;
-  /// Episodes of all ranks so far.
+  /// Number of episodes of all ranks so far.
   [[nodiscard]] std::int64_t episodes() const { return episodes_; }
   /// Ends the simulations.
   void close() { pool_->close(); }

@@ -7,7 +7,7 @@
 namespace traffic::train {
 namespace {
 
-/// Texts of one kind of script with different parameters, the most promising first.
+/// Texts of scripts of one kind with different parameters, the most promising first.
 using Variants = std::vector<std::string>;
 
 Variants meters() {
@@ -22,9 +22,10 @@ Variants meters() {
   return texts;
 }
 
-// `tops` below are values of `top`: maximum numbers of vehicles under control at once.
+// In the following functions, `tops` are values for the parameter `top`, the maximum number of
+// vehicles under control at once.
 
-/// Meters that act farther upstream, while traffic before the stop lines is dense.
+/// Scripts that meter traffic farther upstream, while the traffic before the stop lines is dense.
 Variants upstream_meters(const std::vector<int>& tops) {
   Variants texts;
   for (const int top : tops) {
@@ -38,8 +39,8 @@ Variants upstream_meters(const std::vector<int>& tops) {
   return texts;
 }
 
-/// Variable speed limits (vsl): low ones on the leftmost lane, if there are several lanes, and
-/// higher ones on all lanes.
+/// Variable speed limits (vsl). The list has low limits for the leftmost lane, if there are several
+/// lanes, and higher limits for all lanes.
 /// @param inner whether there are several lanes
 Variants speed_limits(bool inner, const std::vector<int>& tops) {
   Variants texts;
@@ -62,8 +63,8 @@ Variants speed_limits(bool inner, const std::vector<int>& tops) {
   return texts;
 }
 
-/// Includes variants that decide only every 3 s, because a vehicle that stops for a moment and
-/// drives on hinders both streams.
+/// Scripts that let vehicles in. Some variants decide only every 3 s, because a vehicle that stops
+/// for a moment and drives on hinders both streams.
 Variants let_ins(const std::vector<int>& tops) {
   Variants texts;
   for (const int top : tops) {
@@ -120,7 +121,7 @@ Variants glides(const std::vector<int>& tops) {
   return texts;
 }
 
-/// Scripts of traffic lights: those that keep the programs, and those that take the lights over.
+/// Scripts of traffic lights: one kind keeps the lights' own programs, the others replace them.
 std::vector<Variants> light_scripts() {
   Variants retimes;
   for (const int weight : {3, 2, 5}) {

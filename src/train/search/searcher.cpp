@@ -18,15 +18,17 @@
 namespace traffic::train {
 namespace {
 
-constexpr double kShareOfRounds = 0.55;  ///< share of the rounds in the time of a scenario
+constexpr double kShareOfRounds = 0.55;  ///< share of a scenario's time that its rounds may take
 
-/// Orders safe scripts before unsafe ones, then by gain; the order is the same on all ranks.
+/// Orders safe scripts before unsafe ones, and then by gain. Names decide between equal gains, so
+/// that the order is the same on all ranks.
 bool is_better(const TriedScript& a, const TriedScript& b) {
   if (a.is_safe() != b.is_safe()) return a.is_safe();
   return a.gain != b.gain ? a.gain > b.gain : a.controller < b.controller;
 }
 
-/// Whether the seeds of a final comparison are too few: they show no gain, but one is likely.
+/// Whether a final comparison needs more seeds: no script is shown to help yet, but a safe script
+/// is likely to gain.
 bool needs_more_seeds(const std::vector<TriedScript>& finalists) {
   return std::ranges::none_of(finalists, &TriedScript::helps) &&
          std::ranges::any_of(finalists, [](const TriedScript& script) {
@@ -77,9 +79,10 @@ std::optional<SearchResult> Searcher::run(const std::vector<ScriptsToTry>& scrip
   return result_;
 }
 
-/// Watches uncontrolled runs: one for each simulation, on the first seeds of every scenario. If the
-/// search has a time limit, it watches one for each CPU, because runs that share CPUs would not get
-/// far in the first part of the time.
+/// Runs the first seeds of every scenario without control and watches these runs. In all, there is
+/// one run for each simulation. If the time is limited, there is one run for each CPU, because runs
+/// that share CPUs would not get far in the first part of the time. Then chooses the horizon, if
+/// one is needed, and the objective.
 Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
   constexpr double kShareOfTime = 0.5;
   const auto count = static_cast<std::int64_t>(places.size());
@@ -109,7 +112,7 @@ Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
   if (end == End::kTimeIsOver) {
     spdlog::warn(
         "search: {} uncontrolled episodes did not end in {}, {:.0f} % of search.minutes = {}, so "
-        "that no script can be compared with them: the search ends here; give it more minutes, or "
+        "that no script can be compared with them; the search ends here: raise search.minutes, or "
         "make the episodes shorter (env.max_time_s)",
         kMinSeeds * count, human_duration(budget_.elapsed_s()), 100.0 * kShareOfTime,
         config_.search.minutes);
@@ -117,7 +120,7 @@ Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
   return end;
 }
 
-/// Notes in how many of the latest uncontrolled runs the traffic was saturated.
+/// Stores in what share of the latest uncontrolled runs the traffic was saturated.
 void Searcher::note_saturation(std::vector<Place>& places) {
   for (Place& place : places) {
     const auto& outcomes = place.none.outcomes;
@@ -128,8 +131,9 @@ void Searcher::note_saturation(std::vector<Place>& places) {
   }
 }
 
-/// Whether too few whole episodes fit, and the runs of this rank have reached the horizon, so that
-/// their pace up to there is known. Runs that will end soon go on, because whole runs show better
+/// Whether the first runs can be ended because a horizon is needed and can be chosen. This is so if
+/// too few whole episodes fit, and the runs of this rank have reached the horizon, so that their
+/// speed up to it is known. Runs that will end soon continue, because whole runs show better
 /// whether the traffic is saturated.
 bool Searcher::shows_horizon(const std::vector<Place>& places) const {
   constexpr double kLatest = 0.35;  // share of the time
@@ -172,7 +176,7 @@ std::int64_t Searcher::horizon_of(const Place& place, double left_s) const {
   return choose_horizon(place.look.watched, place.look.marks, parallel_, needed, left_s);
 }
 
-/// Chooses the horizon: the shortest one that a scenario needs.
+/// Chooses the horizon of all scenarios: the shortest one that any scenario needs.
 /// @return 0 if enough whole episodes fit
 double Searcher::horizon_s(const std::vector<Place>& places) const {
   const double left_s =
@@ -188,7 +192,7 @@ double Searcher::horizon_s(const std::vector<Place>& places) const {
   return shortest_s;
 }
 
-/// Lets all further episodes end at the horizon, and estimates how long that takes.
+/// Lets all further episodes end at the horizon, and estimates how long such episodes take.
 void Searcher::shorten_episodes(double horizon_s, std::vector<Place>& places) {
   runs_.restart(horizon_s);
   whole_episode_s_ = 0.0;
@@ -241,8 +245,8 @@ void Searcher::choose_objective(const std::vector<Place>& places) {
   objective_ = scene::objective_of(result_.objective);
 }
 
-/// Divides the remaining time among the remaining scenarios. The last part of a scenario's time is
-/// used only if a gain needs more seeds or a script needs a safer version.
+/// Divides the remaining time among the remaining scenarios. The last quarter of a scenario's time
+/// is a reserve: it is used if a gain needs more seeds or if a script needs a safer version.
 void Searcher::share_time(std::size_t places_left, Place& place) const {
   if (!budget_.is_timed()) return;
   const double begin = budget_.spent_share();
@@ -256,7 +260,7 @@ std::int64_t Searcher::episodes_of_final() const {
   return (kFinalists + 1) * config_.search.final_episodes;
 }
 
-/// Plans as many scripts and seeds as search.episodes allows, or as fit the time.
+/// Plans the rounds with as many scripts and seeds as search.episodes or the remaining time allows.
 std::vector<Round> Searcher::rounds_of(const Place& place) const {
   const auto scripts = static_cast<std::int64_t>(place.scripts.texts.size());
   const auto kinds = static_cast<std::int64_t>(place.scripts.kinds);
@@ -278,7 +282,7 @@ Searcher::End Searcher::search(Place& place) {
   if (rounds.empty()) {
     spdlog::warn(
         "search: {}: an episode takes {}, so that no script can be compared with no control in "
-        "the time that is left; give search.minutes more, or make the episodes shorter "
+        "the time that is left; raise search.minutes, or make the episodes shorter "
         "(env.max_time_s)",
         place.search.scenario, human_duration(budget_.episode_s()));
     return End::kDone;
@@ -297,7 +301,7 @@ Searcher::End Searcher::search(Place& place) {
   if (end == End::kTimeIsOver) {
     spdlog::warn(
         "search: {}: episodes took much longer than expected, so that the search ends before its "
-        "comparisons are complete; give search.minutes more",
+        "comparisons are complete; raise search.minutes",
         place.search.scenario);
   }
   return end;
@@ -362,8 +366,8 @@ Searcher::End Searcher::run_rounds(const std::vector<Round>& rounds, Place& plac
   return End::kDone;
 }
 
-/// Compares the finalists on seeds that they were not chosen on. If these are too few to show a
-/// gain, it uses up to four times as many.
+/// Compares the finalists with no control on seeds that they were not chosen on. If these seeds are
+/// too few to show a gain, it uses up to four times as many.
 Searcher::End Searcher::compare_finalists(const std::vector<std::string>& finalists,
                                           double until_share, Place& place) {
   ScriptRun none{.controller = "none"};
@@ -406,8 +410,8 @@ Searcher::End Searcher::compare_finalists(const std::vector<std::string>& finali
   return end;
 }
 
-/// Selects the best finalist. If two finalists help and their gains differ by less than a standard
-/// error, it selects the one that commands less.
+/// Selects the best finalist. If another finalist helps, commands less, and has a gain that is
+/// lower by at most a standard error of the difference, it selects that finalist.
 const TriedScript& Searcher::preferred(const std::vector<ScriptRun>& runs, const ScriptRun& none,
                                        const std::vector<TriedScript>& results) const {
   const auto best = std::ranges::min_element(results, is_better);

@@ -1,4 +1,5 @@
-/// Finds the script that gains most in the simulations of a training.
+/// The search before a training: finds the scripted controller that gains most in the scenarios of
+/// the training.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@
 
 namespace traffic::train {
 
-/// All functions are collective.
+/// Runs one search. All public functions are collective.
 class Searcher {
  public:
   /// Starts the simulations and the clock.
@@ -28,15 +29,16 @@ class Searcher {
   Searcher(const Searcher&) = delete;
   Searcher& operator=(const Searcher&) = delete;
 
-  /// Runs the search. Uncontrolled runs first show how long an episode takes and what can be
-  /// gained. If too few whole episodes fit into search.minutes, all episodes of the search end at a
-  /// horizon. Then the search of each scenario has these parts:
+  /// Runs the search. Uncontrolled runs first show how long an episode takes, and whether the
+  /// traffic is saturated, which decides about the objective. If too few whole episodes fit into
+  /// search.minutes, all episodes of the search end at a horizon. Then the search of each scenario
+  /// has these parts:
   ///
   /// 1. Rounds run fewer and fewer scripts on more and more seeds.
-  /// 2. The best two scripts are compared on fresh seeds.
+  /// 2. The best two scripts are compared with no control on fresh seeds.
   /// 3. If the script that gains most is unsafe, milder versions of it are tried.
   ///
-  /// @param scripts the scripts to try in each scenario
+  /// @param scripts [scenarios] the scripts to try in each scenario
   /// @return nothing if the search was abandoned because a stop was requested
   std::optional<SearchResult> run(const std::vector<ScriptsToTry>& scripts);
 
@@ -52,7 +54,8 @@ class Searcher {
     std::int64_t round_seeds = 0;  ///< number of seeds that the rounds have used
     std::int64_t final_seeds = 0;  ///< number of seeds that final comparisons have used
     Look look{};                   ///< the first uncontrolled runs
-    double episode_s = 0;  ///< with a horizon: estimated real time of an episode that ends there
+    /// If there is a horizon: estimated real time per episode that ends there.
+    double episode_s = 0;
     // Shares of the budget at which the parts of this search end.
     double rounds_end = 1.0;
     double final_end = 1.0;
@@ -88,7 +91,8 @@ class Searcher {
   SearchBudget budget_;
   ScriptRuns runs_;
   int parallel_ = 1;  ///< number of the first uncontrolled runs that run at the same time
-  /// Estimated real time of a whole episode if the search compares shorter ones, else 0.
+  /// Estimated real time of a whole episode. It is set only if the search compares shorter
+  /// episodes; otherwise 0.
   double whole_episode_s_ = 0;
   scene::Objective objective_ = scene::Objective::kThroughput;
   SearchResult result_;

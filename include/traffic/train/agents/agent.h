@@ -1,7 +1,7 @@
-/// The table of agents that learn in simulations of traffic. The shipped agents are the vehicles
-/// and the traffic lights; a program adds others with add_agent() (docs/design/extending.md). The
-/// training collects episodes in which its agents act, and lets each agent learn from its own
-/// experience.
+/// The interface of an agent that learns in simulations of traffic, and the function that adds an
+/// agent to the program. The shipped agents are the vehicles and the traffic lights; a program adds
+/// others with add_agent() (docs/design/extending.md). The training collects episodes in which its
+/// agents act. Each agent then learns from its own experience.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ class Decider;
 class Rollouts;
 struct SelectionEvaluation;
 
-/// The trainings in which agents learn: ppo, ppo_constrained, dqn.
+/// The learning algorithm of a training. The values stand for the trainings ppo, ppo_constrained
+/// and dqn.
 enum class Algorithm : std::uint8_t { kPpo, kConstrainedPpo, kQLearning };
 
 /// Progress of a training, equal on all ranks.
@@ -38,13 +39,14 @@ struct Progress {
   std::int64_t control_steps = 0;  ///< control steps of all ranks in these iterations
 };
 
-/// The result of an agent's learning in an iteration, equal on all ranks.
+/// The result of Agent::learn() for one iteration, equal on all ranks.
 struct Learned {
   report::NamedValues metrics = {};
   std::optional<WatchedLoss> loss = {};
 };
 
-/// Every rank has an object of each agent. All functions that are not const may be collective.
+/// An agent that acts in episodes and learns from them. Every rank has one object for each agent.
+/// Functions that are not const may be collective, so all ranks must call them.
 class Agent {
  public:
   Agent() = default;
@@ -60,18 +62,22 @@ class Agent {
 
   /// Called before the episodes of an iteration are collected.
   virtual void begin_iteration(const Progress& /*progress*/) {}
-  /// First iteration after imitation. Before it, the agent imitates scripts; 0: no imitation.
+  /// Number of iterations at the start in which the agent imitates scripts. 0 means that it
+  /// imitates nothing.
   [[nodiscard]] virtual std::int64_t imitation_end() const { return 0; }
   /// Learns from the episodes of an iteration.
-  /// @return nothing if learning was given up because a stop is requested
+  /// @return nothing if the agent gave up learning because a stop was requested
   /// @throws NumericError after too many steps in a row without a finite gradient
   virtual std::optional<Learned> learn(const RolloutBatch& batch, const Progress& progress) = 0;
-  /// Runs `use` while the agent acts with the weights that are evaluated and kept.
+  /// Runs `use`. Meanwhile the agent acts with the weights that evaluations use and checkpoints of
+  /// the best policy contain; these may differ from the weights in training, for example as their
+  /// average.
   virtual void with_evaluated_weights(const std::function<void()>& use) { use(); }
   /// Logs the agent's own metrics of an evaluation.
   virtual void log_evaluation(const SelectionEvaluation& /*evaluation*/,
                               std::int64_t /*iteration*/) const {}
-  /// Sets a factor on the learning rate of learn(). @see ReturnPoint
+  /// Multiplies the learning rate of learn() by a factor. The class ReturnPoint lowers it after a
+  /// fall of the gain.
   virtual void set_step_factor(double /*factor*/) {}
 
   /// Loads the weights that a checkpoint of another run holds for this agent.
@@ -86,8 +92,8 @@ class Agent {
   virtual void save_to(checkpoint::Snapshot& snapshot) const = 0;
   /// Loads the weights of the best checkpoint of this run, for the final comparison.
   virtual void take_best(const checkpoint::Snapshot& snapshot) = 0;
-  /// Saves the state that ReturnPoint keeps: the weights and the optimiser. Only trainings with a
-  /// ReturnPoint call this function and restore_learner().
+  /// Saves the weights and the optimiser. The class ReturnPoint keeps this state from the best
+  /// evaluation, to return to it with restore_learner().
   virtual void save_learner(checkpoint::Snapshot& /*snapshot*/) const {}
   virtual void restore_learner(const checkpoint::Snapshot& /*snapshot*/) {}
 
@@ -97,7 +103,8 @@ class Agent {
   [[nodiscard]] virtual bool prefers_one_thread() const { return false; }
   /// Number of optimiser steps that were skipped because the gradient was not finite.
   [[nodiscard]] virtual std::int64_t skipped_steps() const = 0;
-  /// Size of the files beside a checkpoint, such as the replay, in bytes, summed over all ranks.
+  /// Size in bytes of the files that the agent saves beside a checkpoint, such as its replay,
+  /// summed over all ranks.
   [[nodiscard]] virtual std::int64_t bytes_of_parts() const { return 0; }
   [[nodiscard]] virtual MemoryNeeds memory_needs() const { return {}; }
   /// Adds the agent's own results to the summary at the end of a training.
@@ -114,13 +121,13 @@ struct AgentContext {
 struct AgentRow {
   rollout::AgentFormat format;  ///< name, settings, and the agent's section in the messages to and
                                 ///< from simulations
-  /// Refuses settings with which the agent cannot learn by an algorithm.
+  /// Throws ConfigError if the agent cannot learn by the algorithm with these settings.
   std::function<void(const config::Config&, Algorithm)> check;
   /// Creates the agent. Collective.
   std::function<std::unique_ptr<Agent>(const AgentContext&, Algorithm)> make;
 };
 
-/// Adds an agent to those that env.agents may name. Call it before a configuration is read.
+/// Allows the setting env.agents to name this agent. Call it before a configuration is read.
 /// @throws Error if there is an agent of that name already
 void add_agent(AgentRow row);
 

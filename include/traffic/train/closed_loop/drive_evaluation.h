@@ -1,4 +1,6 @@
-/// Drives the same vehicles of the same traffic with several drivers and compares them.
+/// Compares drivers: lets each of them drive the same vehicles in the same traffic. A driver is a
+/// model that steers vehicles, such as SUMO's own, the intelligent driver model (idm) or a trained
+/// one.
 ///
 ///     std::string compare(const DriveEvaluationPlan& plan) {
 ///       return drive_table(plan, run_drive_evaluation(plan)).to_text();
@@ -20,27 +22,29 @@
 
 namespace traffic::train {
 
-/// The driver that all others are compared with: SUMO's own.
+/// Name of SUMO's own driver, with which all other drivers are compared.
 inline constexpr const char* kSumoDriver = "sumo";
 
 struct DriveEvaluationPlan {
-  /// The first is kSumoDriver; others are such as idm, checkpoint:PATH.
+  /// Names of the drivers. The first one is kSumoDriver; examples of others are idm and
+  /// checkpoint:PATH.
   std::vector<std::string> drivers;
   std::vector<std::string> scenarios;  ///< .sumocfg files or names of shipped scenarios
   std::vector<std::uint64_t> seeds;
   sim::DrivingOptions traffic;  ///< options of every episode, except for the scenario
   int jobs = 1;                 ///< maximum number of processes at a time
-  double silence_s = 120.0;     ///< an episode's process is ended if it is silent for this time
-  /// Folder for replay.html, which shows the first scenario and seed under each driver. Empty:
-  /// records nothing.
+  /// The process of an episode is killed if it reports nothing for this time.
+  double silence_s = 120.0;
+  /// Folder for replay.html, which shows the first scenario and seed under each driver. If it is
+  /// empty, nothing is recorded.
   std::filesystem::path replay_dir{};
   /// Folder for files of corrections. A correction is what SUMO's own driver would have done where
-  /// another driver drove. A training reads these files beside recorded scenes. Empty: records no
-  /// corrections.
+  /// another driver drove. A training can read these files together with recorded scenes. If the
+  /// folder is empty, no corrections are recorded.
   std::filesystem::path corrections_dir{};
 };
 
-/// An ego, a vehicle that the driver drives, of an episode.
+/// Result of one ego in one episode. An ego is a vehicle that the compared driver drives.
 struct DrivenEgo {
   std::size_t driver = 0;    ///< index in DriveEvaluationPlan::drivers
   std::size_t scenario = 0;  ///< index in DriveEvaluationPlan::scenarios
@@ -54,13 +58,14 @@ struct DrivenEgo {
 /// @throws CheckpointError if a checkpoint contains no driving policy
 std::unique_ptr<driving::Driver> make_driver(const std::string& name);
 
-/// Puts kSumoDriver first and checks that every driver exists and none occurs twice.
+/// Puts kSumoDriver first in the list. Checks that every driver exists and that none occurs twice.
 /// @throws ConfigError
 std::vector<std::string> drivers_to_compare(std::vector<std::string> names);
 
 /// Runs every driver on every scenario and seed, each episode in a process of its own. If the
 /// process dies or falls silent, its episode is run once more.
-/// @return the egos episode by episode; under every driver they are the same vehicles
+/// @return the egos, episode by episode; the egos of a scenario and seed are the same vehicles
+///   under every driver
 /// @throws ConfigError if the plan has no seeds or no scenarios
 /// @throws Error that names the episode, with the exit code of its error, or ExitCode::kWorkers if
 ///     its process failed twice

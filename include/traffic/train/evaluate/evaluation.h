@@ -1,4 +1,5 @@
-/// Runs several controllers on the same seeds and compares their metrics seed by seed.
+/// Runs several controllers on the same seeds and compares their metrics seed by seed. This is the
+/// library of the program traffic_eval. The controller `none` stands for traffic without control.
 ///
 ///     std::string compare(const EvaluationPlan& plan) {
 ///       return comparison_table(plan, run_evaluation(plan)).to_text();
@@ -20,13 +21,13 @@
 namespace traffic::train {
 
 struct EvaluationPlan {
-  config::Config config;                 ///< all controllers run with its section [env]
+  config::Config config;  ///< configuration whose section [env] applies to all controllers
   std::vector<std::string> controllers;  ///< such as none, yield(lead_s=12), checkpoint:PATH
   std::vector<std::uint64_t> seeds;
   int jobs = 1;               ///< maximum number of processes at a time
   double demand_scale = 1.0;  ///< factor on the scenario's demand
   /// Folder for recordings of the first seed's episodes under all controllers: replay.html,
-  /// traffic.json and files for SUMO's own tools. Empty: records nothing.
+  /// traffic.json and files for SUMO's own tools. If it is empty, nothing is recorded.
   std::filesystem::path replay_dir{};
 };
 
@@ -35,13 +36,14 @@ struct EvaluatedEpisode {
   std::uint64_t seed = 0;
   scene::EpisodeScore score{};
   std::int64_t max_controlled = 0;  ///< maximum number of vehicles under control at the same time
-  bool jammed = false;  ///< for five minutes no vehicle arrived although many were driving
+  bool jammed = false;  ///< for five minutes no vehicle arrived, although at least ten were driving
 };
 
 struct EvaluationProgress {
   std::size_t done = 0;   ///< finished episodes
   std::size_t total = 0;  ///< all episodes
-  double share = 0;       ///< share of the work that is done, running episodes included, 0..1
+  /// Share of all episodes that is done, from 0 to 1; running episodes count in part.
+  double share = 0;
 };
 
 /// Checks that there is at least one controller, that no name occurs twice, and that every script
@@ -50,10 +52,10 @@ struct EvaluationProgress {
 void check_controllers(const std::vector<std::string>& names);
 
 /// Runs every controller on every seed, each episode in a process of its own. If the process dies
-/// or hangs for rollout.env_timeout_s, its episode is run once more. Call it before this process
-/// starts threads.
-/// @param plan its controllers have passed check_controllers()
-/// @param progress called about once a second; may be empty
+/// or reports nothing for rollout.env_timeout_s, its episode is run once more. Call it before this
+/// process starts threads.
+/// @param plan check_controllers() must have accepted its controllers
+/// @param progress called about once a second, if it is not empty
 /// @return the episodes of the first controller in the order of the seeds, then those of the second
 ///     and so on
 /// @throws ConfigError if the plan has no seeds
@@ -65,19 +67,20 @@ std::vector<EvaluatedEpisode> run_evaluation(
     const EvaluationPlan& plan,
     const std::function<void(const EvaluationProgress&)>& progress = {});
 
-/// A row for each controller: the gain in env.objective over `none`, paired by seed, with its 95 %
-/// interval and worst seed; the gains in throughput and delay; the means of all metrics. Without
-/// the controller `none` the gains are empty.
+/// A table with a row for each controller. It contains the gain in env.objective over `none`,
+/// paired by seed, with its 95 % interval and its worst seed. It also contains the gains in
+/// throughput and in delay, and the means of all metrics. If the plan lacks the controller `none`,
+/// the gains are empty.
 report::Table comparison_table(const EvaluationPlan& plan,
                                const std::vector<EvaluatedEpisode>& episodes);
 /// The main columns of comparison_table(), in a width that fits a terminal.
 report::Table overview_table(const EvaluationPlan& plan,
                              const std::vector<EvaluatedEpisode>& episodes);
-/// A controller's name for overview_table(). A long name is cut at its beginning.
+/// A controller's name for overview_table(). A long name is shortened to its end.
 std::string short_name(const std::string& controller);
 
-/// An excess of a safety metric over `none`, per run, whose whole 95 % interval lies above
-/// evaluation.safety_limit. The limit of hard brakes is always 0.
+/// A safety metric that is clearly worse than with `none`: the whole 95 % interval of its excess
+/// per run lies above evaluation.safety_limit. For hard brakes, the limit is always 0.
 struct SafetyExcess {
   std::string figure;     ///< emergency_stops, emergency_brakes, collisions or hard_brakes
   double mean = 0;        ///< excess over `none` per run
@@ -88,28 +91,32 @@ struct ControllerVerdict {
   double half_width = 0;  ///< half the width of the gain's 95 % interval
   std::vector<SafetyExcess> excesses{};
   bool acted = false;  ///< it commanded a vehicle or a light in some run
-  bool best = false;   ///< it has the highest gain of the controllers that may be recommended
-  std::int64_t jammed_runs = 0;
-  bool jams = false;  ///< more runs jammed than with `none`
-  /// Difference of a safe controller's gains from the best controller's, in percentage points. Set
-  /// if its 95 % interval contains 0, so that the controller may be as good as the best.
+  /// It has the highest gain of all controllers for which may_be_recommended() is true.
+  bool best = false;
+  std::int64_t jammed_runs = 0;  ///< number of runs with EvaluatedEpisode::jammed
+  bool jams = false;             ///< more runs jammed than with `none`
+  /// Gain of this controller minus gain of the best controller, in percentage points. It is set if
+  /// the controller may be recommended and the 95 % interval does not lie below 0, so that it may
+  /// be as good as the best.
   std::optional<report::MeanInterval> level{};
-  /// The interval of that difference is too wide to call the controller as good as the best.
+  /// Whether `level` is set, but its interval is too wide to call the controller as good as the
+  /// best.
   bool undecided = false;
-  /// Whether the excesses contain at most hard brakes. Emergency stops, emergency brakings and
+  /// Whether `excesses` contains nothing but hard brakes. Emergency stops, emergency brakings and
   /// collisions make a controller unsafe; more hard brakes alone do not.
   [[nodiscard]] bool safe() const;
   [[nodiscard]] bool may_be_recommended() const { return safe() && !jams; }
 };
-/// A verdict for each controller of the plan. Safety and gains are measured against `none`: without
-/// it no controller is marked as unsafe or as best.
+/// A verdict for each controller of the plan. Safety and gains are measured against `none`. If the
+/// plan lacks `none`, no controller is marked as unsafe or as best.
 std::vector<ControllerVerdict> judge_controllers(const EvaluationPlan& plan,
                                                  const std::vector<EvaluatedEpisode>& episodes);
-/// The verdicts as lines of text: the best controller, the controllers that may be as good, those
-/// that are not safe, and those that commanded nothing.
+/// The verdicts as lines of text. They name the best controller, controllers that may be as good,
+/// controllers that are unsafe or cause jams, and controllers that commanded nothing.
 std::string verdict_text(const EvaluationPlan& plan, const std::vector<EvaluatedEpisode>& episodes);
 
-/// A row for each pair of controllers other than `none`: the difference of their gains in points.
+/// A row for each pair of controllers other than `none`: the difference of their gains in
+/// percentage points.
 report::Table difference_table(const EvaluationPlan& plan,
                                const std::vector<EvaluatedEpisode>& episodes);
 /// A row for each episode.
@@ -119,9 +126,9 @@ std::string episodes_csv(const EvaluationPlan& plan, const std::vector<Evaluated
 std::string evaluation_json(const EvaluationPlan& plan,
                             const std::vector<EvaluatedEpisode>& episodes);
 
-/// Joins the results of evaluation_json() for several scenarios: {"scenarios": [the objects],
-/// "controllers": [all their controller rows, each with its scenario]}. A single object stays as it
-/// is.
+/// Joins the results of evaluation_json() for several scenarios into one JSON object. Its member
+/// "scenarios" lists the results. Its member "controllers" lists the controller rows of all
+/// results, each with its scenario. A single result is returned unchanged.
 std::string join_evaluations(const std::vector<std::string>& jsons);
 
 /// Parses seeds such as "100..119" (both ends included), "7" or "1,5,9..12".

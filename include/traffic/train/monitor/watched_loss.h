@@ -4,11 +4,11 @@
 
 namespace traffic::train {
 
-/// A loss that the loop watches for spikes.
+/// A training loss that the common loop of all trainings (run/loop.h) checks for sudden rises.
 struct WatchedLoss {
   double value = 0.0;
-  std::int64_t stage = 0;  ///< losses of different stages are different functions and are not
-                           ///< compared
+  /// Number of the loss function; losses of different stages are not compared.
+  std::int64_t stage = 0;
 };
 
 }  // namespace traffic::train

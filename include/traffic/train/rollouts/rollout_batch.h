@@ -1,4 +1,4 @@
-/// What an iteration of a training collects in simulations of traffic.
+/// The episodes that a training collects in simulations of traffic in one iteration.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace traffic::train {
 
 struct Experience;
 
-/// The result of an episode.
+/// The result of an episode. A conflict is a place where streams of traffic meet.
 struct EpisodeOutcome {
   std::int64_t order = 0;  ///< index among the episodes of all ranks
   rollout::EpisodeSeed traffic;
   std::int64_t steps = 0;  ///< control steps
-  double reward = 0;       ///< sum over steps and conflicts
-  double cost = 0;         ///< sum over steps and conflicts
+  double reward = 0;       ///< sum over steps and conflicts (rollouts/reward.h)
+  double cost = 0;         ///< sum over steps and conflicts (rollouts/cost.h)
   scene::EpisodeScore score;
 };
 
@@ -29,8 +29,8 @@ struct RolloutBatch {
   std::shared_ptr<const Experience> experience = nullptr;
   std::int64_t states = 0;     ///< control steps
   std::int64_t env_steps = 0;  ///< simulation steps
-  /// Upper bound of the orders of trajectories and outcomes (exclusive). With whole episodes this
-  /// is the number of episodes.
+  /// All values of EpisodeOutcome::order and Trajectory::order are below this number. If the
+  /// training collects whole episodes, it is the number of episodes.
   std::int64_t episodes = 0;
   std::vector<EpisodeOutcome> outcomes = {};  ///< episodes of all ranks that ended
 };

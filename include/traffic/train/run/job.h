@@ -1,5 +1,5 @@
-/// The parts of a run that all its phases share: ranks, device, and the run folder with its lock
-/// and logs.
+/// The resources that all trainings of one start of the program share: ranks, device, and the run
+/// folder with its lock and logs. A run can consist of several trainings in turn, its phases.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace traffic::train {
 
-/// One object per process, that is per rank.
+/// Each rank, that is each MPI process, has one object.
 class Job {
  public:
   /// Collective. Chooses the run folder (run.dir, an unfinished run of the same configuration, or a
@@ -26,9 +26,10 @@ class Job {
   [[nodiscard]] comm::Communicator& communicator() { return *communicator_; }
   [[nodiscard]] bool is_reporter() const { return communicator_->rank() == 0; }
   [[nodiscard]] const report::RunFolder& folder() const { return folder_; }
-  /// Whether this rank's node (sees_folder) or every node (all_see_folder) sees the files that rank
-  /// 0 writes to the run folder.
+  /// Whether this rank's node sees the files that rank 0 writes to the run folder. They are not
+  /// visible on a node that does not share the file system.
   [[nodiscard]] bool sees_folder() const { return sees_folder_; }
+  /// Whether every node sees these files.
   [[nodiscard]] bool all_see_folder() const { return all_see_folder_; }
 
  private:

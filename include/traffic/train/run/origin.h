@@ -1,4 +1,5 @@
-/// The origin of a checkpoint: the run that wrote it and the checkpoint that this run started from.
+/// The origin of a checkpoint: which run wrote it, and from which earlier checkpoint that run
+/// started.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +9,12 @@
 
 namespace traffic::train {
 
-/// Stored in a checkpoint under "run/...". It informs people who receive files from others, and the
-/// log; no decision depends on it.
+/// Identifies the run. Checkpoints store it under "run/...". It informs people who receive a
+/// checkpoint from others, and appears in the log. No decision of the program depends on it.
 struct Origin {
   std::string id;  ///< 16 hexadecimal digits, drawn when a run begins, kept when it is resumed
-  std::string started_from;  ///< hash of the checkpoint in run.init_from; empty: none
+  /// Hash of the checkpoint in run.init_from; empty if the run started from none.
+  std::string started_from;
 };
 
 /// Draws the origin of a new run.
@@ -26,7 +28,8 @@ Origin origin_of(const checkpoint::Snapshot& snapshot);
 /// and its libraries.
 void put_origin(checkpoint::Snapshot& snapshot, const Origin& origin, int world_size);
 
-/// Logs which run is resumed, and what differs from when the checkpoint was saved.
+/// Logs which run is resumed. Warns if the number of ranks, the program or its libraries differ
+/// from those that saved the checkpoint.
 void log_origin(const checkpoint::Snapshot& snapshot, int world_size);
 
 }  // namespace traffic::train

@@ -35,13 +35,14 @@ namespace traffic::train {
 
 /// Names of the units in which a training counts.
 struct TrainingUnits {
-  std::string step = "step";           ///< unit of step(), for the log, such as "iteration"
-  std::string items = "samples";       ///< unit of Iteration::items, for the progress bar
+  std::string step = "step";           ///< name of a step in the log, such as "iteration"
+  std::string items = "samples";       ///< name of Iteration::items in the progress bar
   std::string rate = "samples_per_s";  ///< name of the metric time/<rate>: items per second
   std::string duration = "step_s";     ///< name of the metric time/<duration>: seconds per step
-  bool first_is_warm_up = false;  ///< the first step is slower and does not count in mean rates
-  /// Steps take so long that a stop request must not wait for the end of one. The loop keeps the
-  /// state before each step ready to be saved.
+  /// Whether the first step is slower, so that mean rates leave it out.
+  bool first_is_warm_up = false;
+  /// Whether a step takes so long that a stop request must not wait for its end. If so, the loop
+  /// keeps the state before each step, and saves this state if iterate() abandons the step.
   bool long_steps = false;
 };
 
@@ -49,15 +50,15 @@ struct TrainingUnits {
 struct Iteration {
   std::int64_t items = 0;  ///< samples or simulation steps, summed over all ranks
   std::optional<WatchedLoss> loss = {};
-  bool evaluation_due = false;
-  bool save_due = false;                                   ///< save even without an evaluation
-  report::NamedValues metrics = {};                        ///< empty: no metrics are due
+  bool evaluation_due = false;       ///< evaluate before the next step
+  bool save_due = false;             ///< save a checkpoint even if no evaluation is due
+  report::NamedValues metrics = {};  ///< metrics to write; empty if none are due
   std::vector<std::pair<std::string, double>> shown = {};  ///< values for the progress bar
 };
 
 /// Result of an evaluation; the same on all ranks.
 struct Assessment {
-  bool best = false;  ///< keep the parameters as the best so far
+  bool best = false;  ///< these parameters are the best so far
   bool save = true;   ///< save a checkpoint even if the parameters are not the best
   report::NamedValues metrics = {};
 };
@@ -68,8 +69,8 @@ struct MemoryNeeds {
   std::int64_t gpu = 0;
 };
 
-/// One object per rank and training. Every function is called on all ranks and may be collective,
-/// unless its comment says otherwise.
+/// A training, as the common loop sees it. Each rank has one object. All ranks call every function,
+/// and it may be collective, except where its comment says "Not collective".
 class Training {
  public:
   Training() = default;
@@ -100,32 +101,34 @@ class Training {
   /// Saves everything that restore_from() needs. The loop adds the name of the training and the
   /// configuration.
   virtual void save_to(checkpoint::Snapshot& snapshot) const = 0;
-  /// Size on disk of the parts beside a checkpoint (checkpoint/parts.h), summed over all ranks. Not
-  /// collective.
+  /// Size in bytes of the part files beside a checkpoint (checkpoint/parts.h), summed over all
+  /// ranks. Not collective.
   [[nodiscard]] virtual std::int64_t bytes_of_parts() const { return 0; }
-  /// Memory that training will need in addition to what is in use after construction, without the
-  /// copy that a checkpoint needs. Not collective.
+  /// Memory that training will need in addition to the memory in use after construction. The copy
+  /// that is made for a checkpoint does not count. Not collective.
   [[nodiscard]] virtual MemoryNeeds memory_needs() const { return {}; }
   /// The batch of a step in words, for the log: "64 samples, 32 of each of 2 ranks". Not
   /// collective.
   [[nodiscard]] virtual std::string batch_text() const { return {}; }
 
   /// Trains one step.
-  /// @return nothing if the step was abandoned because of a stop request. Progress since the
-  ///   previous step is then lost, and the loop calls only close() afterwards.
+  /// @return nothing if the step was abandoned because of a stop request. Only trainings with
+  ///   TrainingUnits::long_steps may abandon a step. The progress of that step is lost: the loop
+  ///   saves the state before it, and ends.
   virtual std::optional<Iteration> iterate() = 0;
-  /// Evaluates the parameters. It must not change the state that save_to() saves, except for the
-  /// record of the best result so far. A training that has become worse may also return to its best
-  /// parameters.
+  /// Evaluates the parameters. It may change two parts of the state that save_to() saves: the
+  /// record of the best result so far, and, if the results have become worse, the parameters, which
+  /// then return to the best ones.
   /// @return nothing if the evaluation was abandoned because of a stop request
   virtual std::optional<Assessment> evaluate() = 0;
-  /// Loads the parameters of the best checkpoint, for conclude().
+  /// Loads the parameters of the best checkpoint. The loop then calls conclude().
   virtual void take_best(const checkpoint::Snapshot& snapshot) = 0;
-  /// Finishes a completed training, with the best parameters, and adds its metrics to the summary.
+  /// Called once when the training is complete and the best parameters are loaded. Adds the final
+  /// metrics of the training to the summary.
   virtual void conclude(report::Summary& summary) = 0;
   /// Adds the faults that occurred during training to the summary. Not collective.
   virtual void count_faults(report::Summary& /*summary*/) const {}
-  /// Releases resources that must not wait for the destructor (processes).
+  /// Ends child processes and releases other resources that must not wait for the destructor.
   virtual void close() {}
 
   [[nodiscard]] TimeSplit& time_split() { return time_split_; }
@@ -140,28 +143,29 @@ struct Preparation {
   config::Config& config;
   comm::Communicator& communicator;
   const comm::MpiSession& session;
-  std::filesystem::path dir;  ///< the run folder: results that took long to compute are kept there
-  bool dry_run = false;       ///< only check; do nothing that takes long
+  /// The run folder, where results that took long to compute may be stored.
+  std::filesystem::path dir;
+  bool dry_run = false;  ///< whether to check only, without work that takes long
 };
 
+/// An entry of the table of trainings: what the program must know to offer a training.
 struct TrainingRow {
   config::TrainingFacts facts;
   /// Collective. Constructs the training and checks everything that can be checked before a step.
   std::function<std::unique_ptr<Training>(Run&)> make;
-  /// Rejects settings that no new run can start with. It must be fast: it runs before the run
-  /// folder is created. May be empty.
+  /// Rejects settings that no new run can start with. It runs before the run folder is created, so
+  /// it must be fast. It may be empty.
   std::function<void(const config::Config&)> check_new = {};
-  /// Sections of the configuration that belong to this training alone: structs of its own
-  /// settings, which a Config keeps as extensions (config/schema.h).
+  /// Sections of the configuration that only this training reads. Their structs are stored in a
+  /// Config as extensions (config/schema.h).
   std::vector<config::OwnSection> own_sections = {};
-  /// Collective. Inspects the scenarios or data of the training, fills in the settings that follow
-  /// from them, and rejects inputs that nothing can be learned from. May be empty.
+  /// Collective. Inspects the scenarios or data of the training, and fills in the settings that
+  /// follow from them. Throws if nothing can be learned from them. It may be empty.
   /// @return kStopped if it was abandoned because of a stop request
   std::function<TrainingEnd(const Preparation&)> prepare = {};
 };
 
-/// Registers trainings with the configuration and the coordinator. Call it before reading a
-/// configuration.
+/// Makes trainings known, so that run.phase can name them. Call it before reading a configuration.
 void register_trainings(const std::vector<TrainingRow>& rows);
 /// Calls TrainingRow::prepare of the training that run.phase names.
 TrainingEnd prepare(const Preparation& preparation);

@@ -1,5 +1,5 @@
-/// Teams of 3v3 snakes, scripted or trained, and matches of many simultaneous games between two
-/// teams.
+/// Plays the game 3v3 snakes, in which two teams of three snakes compete. It makes scripted or
+/// trained teams, and plays matches of many simultaneous games between two teams.
 #pragma once
 
 #include <array>
@@ -17,13 +17,13 @@ namespace traffic::train {
 /// Prefix of the names of trained teams.
 inline constexpr std::string_view kCheckpointTeam = "checkpoint:";
 
-/// A team's place in one of many games.
+/// The side that a team plays in one of many simultaneous games.
 struct SnakesSeat {
   int game = 0;  ///< index of the game in the arena
   int team = 0;  ///< 0 or 1
 };
 
-/// A player of one side: it decides for the three snakes of a team.
+/// A player that decides for the three snakes of a team.
 class SnakesTeam {
  public:
   virtual ~SnakesTeam() = default;
@@ -38,12 +38,13 @@ class SnakesTeam {
 };
 
 /// Makes a team.
-/// @param name a script ("greedy", or its level), or "checkpoint:PATH" of the training snakes
+/// @param name the name or level of a script, such as "greedy", or "checkpoint:PATH" with a
+///   checkpoint of the training snakes
 /// @throws ConfigError, CheckpointError
 std::unique_ptr<SnakesTeam> make_snakes_team(const std::string& name);
 
-/// Plays every start twice; the teams change sides for the second game.
-/// @param seeds seeds of the starts
+/// Plays two games from each starting position; the teams change sides for the second game.
+/// @param seeds seeds of the starting positions
 /// @return one pair of games for each seed, in their order
 std::vector<game::Pair> play_snakes_match(SnakesTeam& own, SnakesTeam& other,
                                           std::span<const std::uint64_t> seeds);
