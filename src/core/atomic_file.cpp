@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An open file. close() reports errors of deferred writes, which may show only then.
+/// An open file. close() throws if the system reports an error of an earlier, deferred write.
 class OpenFile {
  public:
   OpenFile(const fs::path& path, int flags) : path_(path) {
@@ -43,7 +43,7 @@ class OpenFile {
     if (rc != 0) throw io_error("fsync", path_, errno);
   }
   void close() {
-    // After EINTR Linux has closed the descriptor all the same.
+    // Linux has closed the descriptor even if it reports EINTR.
     if (::close(fd_.release()) != 0 && errno != EINTR) throw io_error("close", path_, errno);
   }
 

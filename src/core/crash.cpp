@@ -20,10 +20,11 @@ constexpr int kMostFrames = 64;
 constexpr std::size_t kStackBytes = std::size_t{64} << 10U;
 constexpr std::array<int, 5> kCrashes{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
-/// Longer than a report takes, even on a file system that responds slowly at first.
+/// How long a second thread that crashes waits for the report of the first. Even on a file system
+/// that responds slowly at first, a report takes less time.
 constexpr time_t kLongestReport_s = 10;
 
-// The handler may not allocate, so it uses these.
+// The handler may not allocate memory, so it uses these buffers.
 std::array<char, 64> crashing_process{};
 std::array<char, 4096> crash_log_path{};
 std::array<char, kStackBytes> crash_stack{};  // the process's own stack may be used up

@@ -65,8 +65,8 @@ std::optional<double> probability(std::string_view text) {
   return value;
 }
 
-/// The random numbers differ between processes, so that a process that replaces another one does
-/// not fail at the same place.
+/// Draws whether a fault happens. The random numbers differ between processes, so that a process
+/// that replaces another one does not fail at the same call.
 bool is_drawn(double probability) {
   static std::mutex mutex;
   static Rng rng(derive_seed(static_cast<std::uint64_t>(getpid()),
@@ -181,7 +181,7 @@ Action hit(std::string_view site, std::int64_t rank, std::int64_t step) {
         (point.step >= 0 && point.step != step)) {
       continue;
     }
-    // A fault at a step happens once; a repeated step has no fault.
+    // A fault at a given step happens once: if the step is repeated, it has no fault.
     if (point.step >= 0 && spent[i].exchange(true)) continue;
     if (point.probability < 1 && !is_drawn(point.probability)) continue;
     if (const Action action = act(point, rank, step); action != Action::kNone) left = action;

@@ -19,7 +19,8 @@
 namespace traffic {
 namespace {
 
-/// Reads a row such as "Key: 7 kB" of a file of the kernel. @return bytes; nothing without that row
+/// Reads a row such as "Key: 7 kB" of a file of the kernel.
+/// @return bytes; nothing if the file has no row with this key
 std::optional<std::int64_t> bytes_of(const std::filesystem::path& path, const std::string& key) {
   std::ifstream file(path);
   std::string word;
@@ -53,7 +54,7 @@ std::vector<MemoryGroup> memory_groups(const std::filesystem::path& mount,
   std::vector<MemoryGroup> found;
   std::istringstream lines{std::string(groups)};
   for (std::string line; std::getline(lines, line);) {
-    // "0::/slurm/job_7/step_0" of the second version, "4:memory:/..." of the first
+    // version 2 writes "0::/slurm/job_7/step_0", version 1 writes "4:memory:/..."
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
@@ -85,8 +86,8 @@ std::int64_t number_after(std::string_view wanted, const std::filesystem::path& 
 }  // namespace
 
 std::int64_t peak_rss_bytes() {
-  // VmHWM starts anew at exec. getrusage is only the fallback, because its peak may be that of a
-  // parent that forked this process.
+  // VmHWM starts anew when a process executes a program. The peak of getrusage does not: it may be
+  // the peak of the parent that forked this process.
   if (const auto bytes = bytes_of("/proc/self/status", "VmHWM:")) return *bytes;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -153,7 +154,7 @@ std::vector<std::string> command_line() {
 }
 
 std::int64_t num_oom_kills() {
-  // Prefers the group's own count, because the machine's count includes processes of others.
+  // The machine's count includes processes of other users, so the group's count is better.
   const std::int64_t ours = cgroup_oom_kills("/sys/fs/cgroup", own_groups());
   return ours >= 0 ? ours : std::max<std::int64_t>(0, number_after("oom_kill", "/proc/vmstat"));
 }

@@ -75,7 +75,7 @@ std::string printable(std::string_view text) {
   constexpr std::size_t kLongest = 80;
   std::size_t length = std::min(text.size(), kLongest);
   if (length < text.size()) {
-    // Does not cut a character in two: its second and later bytes are 10xxxxxx.
+    // Does not cut inside a UTF-8 character, whose second and later bytes begin with the bits 10.
     while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U) --length;
   }
   const std::string_view part = text.substr(0, length);

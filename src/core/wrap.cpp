@@ -18,8 +18,8 @@ std::size_t columns(std::string_view text) {
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-/// Column at which continuation lines begin: that of the last text after two or more spaces, if at
-/// least half of the width remains there; otherwise the line's own indentation.
+/// Column at which continuation lines begin: the column of the last text after two or more spaces,
+/// if at least half of the width remains there. Otherwise it is the line's own indentation.
 std::size_t hanging_indent(std::string_view line, std::size_t width) {
   const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
   std::size_t indent = own;
@@ -32,7 +32,8 @@ std::size_t hanging_indent(std::string_view line, std::size_t width) {
   return indent;
 }
 
-/// Keeps the line up to the indentation as it is, and fills lines with the words behind it.
+/// Appends the line, broken into lines of at most `width` columns. The text before the column
+/// hanging_indent() stays as it is.
 void append_wrapped(std::string& out, std::string_view line, std::size_t width) {
   if (columns(line) <= width) {
     out += line;

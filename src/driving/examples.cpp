@@ -10,7 +10,8 @@
 namespace traffic::driving {
 namespace {
 
-/// Vehicles further away are not seen; the image ends 80 m ahead and 32 m aside.
+/// Examples contain the vehicles within this distance. The image that a policy sees ends 80 m ahead
+/// of the ego and 32 m beside it.
 constexpr double kSight_m = 90.0;
 
 /// Edges of the vehicle's route from its present edge on.
@@ -32,9 +33,9 @@ void find_route(const SceneTracks& tracks, const SceneNode& node, std::vector<st
   out.assign(at, route.end());
 }
 
-/// Cubic Hermite polynomials of the way back to the recorded way. After the share s of the way
-/// back: the share of the initial offset that is left, and the offset that an initial slope of 1
-/// causes.
+/// Cubic Hermite polynomials for the way of a perturbed vehicle back to its recorded way. `s` is
+/// the share of the way back that the vehicle has driven. left_of_offset() is the share of the
+/// initial offset that is left. left_of_slope() is the offset that an initial slope of 1 causes.
 double left_of_offset(double s) { return s >= 1.0 ? 0.0 : (1.0 + 2.0 * s) * (1.0 - s) * (1.0 - s); }
 double left_of_slope(double s) { return s >= 1.0 ? 0.0 : s * (1.0 - s) * (1.0 - s); }
 
@@ -114,7 +115,7 @@ void make_example(const SceneTracks& tracks, const ExamplePlace& place,
                      .subspan(static_cast<std::size_t>(place.frame) * scene.map->signals.size(),
                               scene.map->signals.size());
 
-  // The offset fades into the past within the history, and into the future along the way.
+  // The offset becomes smaller in earlier frames of the history, and along the way in the future.
   for (std::size_t t = 0; t < kHistory; ++t) {
     const double share = 1.0 - static_cast<double>(t) / static_cast<double>(kHistory);
     Box& box = view.ego[t];

@@ -1,4 +1,4 @@
-/// Indices of a road map as the type of subscripts.
+/// Converts an index of a road map to the type of subscripts.
 #pragma once
 
 #include <cstddef>

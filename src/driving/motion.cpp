@@ -96,7 +96,7 @@ double PlanFollower::planned_m(double time_s) const {
 std::array<double, 2> PlanFollower::point_at(double along_m) const {
   std::size_t after = 1;
   while (after < kPlanPoints && path_m_[after] < along_m) ++after;
-  // A piece of almost no length has no direction, so an earlier, longer piece gives the direction.
+  // A segment of almost no length has no direction, so an earlier, longer segment gives it.
   while (after > 1 && path_m_[after] - path_m_[after - 1] < 1e-3) --after;
   const double piece_m = std::max(path_m_[after] - path_m_[after - 1], 1e-3);
   const double part = (along_m - path_m_[after - 1]) / piece_m;

@@ -239,7 +239,7 @@ void Rasteriser::draw_route(const MapIndex& map, const View& view, const Frame& 
     const auto to = static_cast<std::size_t>(roads.links[static_cast<std::size_t>(link)].to_lane);
     return edge + 1 < view.route.size() && roads.edge[to] == view.route[edge + 1];
   };
-  // Lanes that need a change are drawn first, so that they do not cover the others.
+  // Draws lanes that do not lead along the route first, so that they do not cover lanes that do.
   for (const bool leads_on : {false, true}) {
     for (std::size_t e = 0; e < edges; ++e) {
       for (const std::int32_t lane : map.lanes_of_edge(view.route[e])) {

@@ -12,7 +12,7 @@ namespace {
 struct Place {
   std::int32_t lane = -1;
   std::size_t segment = 0;  ///< from this point of the lane to the next
-  float share = 0.0F;       ///< of the segment that lies behind
+  float share = 0.0F;       ///< share of this segment that lies behind the position
 };
 
 float length_of(const Point& a, const Point& b) { return std::hypot(b.x_m - a.x_m, b.y_m - a.y_m); }

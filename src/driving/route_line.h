@@ -11,7 +11,7 @@
 namespace traffic::driving {
 
 struct RouteLine {
-  /// Positions on the map, from beside the vehicle on. At least two.
+  /// At least two positions on the map. The first one is beside the vehicle.
   std::vector<Point> points;
   float speed_limit_mps = 0.0F;  ///< of the lane that the vehicle is on
   float stop_m = 0.0F;           ///< distance to the stop line of the first light on the line
@@ -22,7 +22,7 @@ struct RouteLine {
 /// near, the line begins on another lane nearby. If no lane is near at all, it leads straight
 /// ahead.
 /// @param route edges of the map, from the vehicle's present edge on
-/// @param length_m of the line, which ends earlier where the route ends
+/// @param length_m length of the line; it is shorter if the route ends earlier
 RouteLine follow_route(const MapIndex& map, std::span<const std::int32_t> route, const Pose& pose,
                        float length_m);
 

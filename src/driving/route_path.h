@@ -1,4 +1,4 @@
-/// The way of a vehicle along its route as one line.
+/// Computes the line along which the IDM driver moves a vehicle along its route.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct StopLine {
   std::int32_t signal = -1;  ///< index into the map's signals
 };
 
-/// Samples kStep_m apart. The first is at the vehicle.
+/// The line, as samples that are kStep_m apart. The first sample is at the vehicle.
 struct RoutePath {
   static constexpr double kStep_m = 1.0;
 
@@ -40,7 +40,8 @@ struct RoutePath {
 ///     route is near
 std::optional<OnLane> place_on_route(const RoadIndex& roads, const View& view);
 
-/// The lane beside this one to which the route asks the vehicle to change; -1: it may stay.
+/// The neighbouring lane to which a vehicle on `lane` must change to follow its route; -1 if it may
+/// stay.
 std::int32_t lane_to_change_to(const RoadIndex& roads, std::span<const std::int32_t> route,
                                std::int32_t lane);
 

@@ -44,7 +44,7 @@ void RouteTracker::consider(std::int32_t lane, double begin_m, double x_m, doubl
 }
 
 void RouteTracker::update(double x_m, double y_m) {
-  // Twice, because an edge may be shorter than the way since the last call.
+  // Searches twice, because an edge may be shorter than the distance driven since the last call.
   for (int pass = 0; pass < 2; ++pass) {
     OnLane best{.distance_m = INFINITY};
     double progress_m = 0.0;

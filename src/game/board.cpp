@@ -90,8 +90,8 @@ void clear_snake(Board& board, std::size_t snake) {
 
 int all_lengths(const Board& board) { return team_length(board, 0) + team_length(board, 1); }
 
-/// Sets the rewards of snakes that died and returns them to the board. All dead snakes leave the
-/// board before the first one returns.
+/// Sets the rewards of snakes that died, and puts these snakes back onto the board. All dead snakes
+/// leave the board before the first one returns.
 void begin_again(Board& board, StepResult& result) {
   for (std::size_t i = 0; i < kSnakes; ++i) {
     if ((result.died >> i & 1U) == 0) continue;
@@ -153,7 +153,7 @@ Board start_board(std::uint64_t seed) {
   for (std::size_t i = 0; i < kSnakes; ++i) {
     std::array<Cell, kStartLength> cells{};
     Direction direction{};
-    do {  // three cells in a line, until all of them are free
+    do {  // draws three cells in a line, until all three are free
       cells.back() = static_cast<Cell>(board.rng.uniform_int(kCells));
       direction = static_cast<Direction>(board.rng.uniform_int(kDirections));
       cells[1] = neighbour(cells[2], direction);

@@ -69,7 +69,7 @@ std::array<bool, kBeans> first_at(const Common& common, std::size_t snake) {
   return first;
 }
 
-/// Snakes whose heads are one step from a cell.
+/// Whether the heads of enemies and of teammates are one step from a cell.
 struct Beside {
   bool enemy = false;
   bool mate = false;

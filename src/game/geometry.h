@@ -1,4 +1,4 @@
-/// Tables of the torus, made by the compiler.
+/// Cells, neighbours and distances on the torus, partly as tables that the compiler computes.
 #pragma once
 
 #include <array>

@@ -197,9 +197,9 @@ int way_of_enemies(const View& view, std::size_t bean) {
   return least;
 }
 
-/// Cost of a move because other heads may move to the same cell, in segments. For an enemy that is
-/// not longer, it is the difference of the lengths plus 1; for an enemy that is much longer, -1.
-/// For a teammate it is the loss of both snakes.
+/// Cost of a move to a cell to which other heads may move as well, in segments, summed over these
+/// heads. An enemy that is not longer costs the difference of the lengths plus 1, and a much longer
+/// enemy costs -1. A teammate costs the segments that both snakes would lose.
 int danger(const View& view, std::size_t snake, Cell next) {
   constexpr int kMuch = 3;  // segments
   const Board& board = view.board;
@@ -216,7 +216,7 @@ int danger(const View& view, std::size_t snake, Cell next) {
 
 TeamActions evasive_actions(const View& view) {
   constexpr int kLate = 6;       // steps added to the way to a bean that an enemy reaches first
-  constexpr int kDeadEnd = 100;  // cost of a move that is worse than any way
+  constexpr int kDeadEnd = 100;  // cost of a move into a dead end
   constexpr int kStake = 6;      // steps that a segment at stake is worth
   std::array<int, kBeans> enemies{};
   for (std::size_t bean = 0; bean < view.board.num_beans; ++bean) {

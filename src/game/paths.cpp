@@ -19,7 +19,7 @@ using Bytes = std::uint8_t __attribute__((vector_size(kLanes)));
 using Reached = std::array<Lanes, kRows>;
 using Rows = std::array<std::uint32_t, kRows>;
 
-/// A possible next move of a snake, not into a segment that stays.
+/// A possible next move of a snake. It does not lead into a segment that stays.
 struct Move {
   std::uint8_t index = 0;
   std::uint8_t row = 0;
@@ -64,7 +64,7 @@ Moves next_moves(const Board& board, const Rows& free) {
   return moves;
 }
 
-/// One step of all searches. @return whether any of them found something new
+/// One step of all searches. @return whether any search reached a new cell
 inline bool spread(const Rows& free, Reached& reached) {
   constexpr unsigned kRound = kColumns - 1;
   Lanes news{};

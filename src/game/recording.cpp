@@ -43,7 +43,7 @@ std::string coloured(Mark mark, bool colours) {
                      mark.letter);
 }
 
-/// [[cells of snake 0, head first], ..., [beans]]
+/// The board as a JavaScript array: [[cells of snake 0, head first], ..., [cells of the beans]]
 std::string frame_of(const Board& board) {
   std::string text = "[";
   for (int snake = 0; snake < kSnakes; ++snake) {

@@ -1,4 +1,4 @@
-/// The fixed parts of the page that shows a game.
+/// The fixed parts (style, HTML and script) of the web page that shows a recorded game.
 #pragma once
 
 namespace traffic::game {
@@ -27,8 +27,8 @@ inline constexpr const char* kReplayBody = R"(<svg id="board" role="img" aria-la
 <p>Space plays and stops, the arrows go step by step. Longer at the end wins.</p>
 )";
 
-/// Reads rows, columns, teamSnakes and frames: of each step the cells of every snake, head first,
-/// and of the beans.
+/// The script of the page. It reads the constants rows, columns, teamSnakes and frames. A frame
+/// lists for one step the cells of every snake, head first, and the cells of the beans.
 inline constexpr const char* kReplayScript = R"(
 const size = 20, byId = id => document.getElementById(id);
 const board = byId('board'), chart = byId('chart'), at = byId('at');

@@ -13,7 +13,7 @@ using Room = std::array<Cell, kStartLength>;
 
 constexpr std::array<Direction, kDirections> kSearchOrder{kRight, kDown, kUp, kLeft};
 
-/// The first three cells of a breadth-first search from this one, if there are three.
+/// The first three cells of a breadth-first search from a cell; nothing if it reaches fewer.
 std::optional<Room> room_from(const Board& board, Cell start) {
   Room found{start};
   std::size_t count = 1;
@@ -39,7 +39,8 @@ Room in_order(Room room) {
   return room;
 }
 
-/// Direction by the numbers of the cells, also if the snake lies over the edge of the board.
+/// The direction of a snake, found by comparing the rows or columns of its first two cells. A snake
+/// that lies over the edge of the board is treated in the same way.
 Direction direction_of(const Room& room) {
   if (row_of(room[0]) == row_of(room[1])) {
     return column_of(room[0]) > column_of(room[1]) ? kRight : kLeft;

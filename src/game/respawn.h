@@ -1,4 +1,4 @@
-/// Returns a snake that died to the board.
+/// Puts a snake that has died back onto the board.
 #pragma once
 
 #include <cstddef>

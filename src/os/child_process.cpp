@@ -24,7 +24,7 @@ extern char** environ;
 namespace traffic::os {
 namespace {
 
-constexpr int kGlance_ms = 100;  ///< between two calls of wants_stop
+constexpr int kGlance_ms = 100;  ///< time between two calls of wants_stop
 
 /// Makes the kernel signal this process when the thread that forked it ends. If the parent has
 /// ended already, this process exits at once.
@@ -51,16 +51,16 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// Copies a descriptor to a number above all numbers that the child gets, so that no dup2 onto one
-/// of those closes the copy.
+/// Copies a descriptor to a number above `highest`, the highest descriptor number of the child. A
+/// later dup2() onto one of the child's numbers then does not close the copy.
 Descriptor above(int fd, int highest) {
   Descriptor copy(fcntl(fd, F_DUPFD_CLOEXEC, highest + 1));
   if (!copy.is_open()) fail(errno, "cannot duplicate a descriptor");
   return copy;
 }
 
-/// Everything that exec needs, prepared before fork. Between fork and exec only calls are allowed
-/// that are safe in a copy of a process with threads.
+/// The arguments, environment and descriptors of a program, prepared before fork(). Between fork()
+/// and exec() a process that had several threads may make only a few kinds of calls.
 class Launch {
  public:
   explicit Launch(const Program& program)
@@ -104,7 +104,8 @@ class Launch {
     _exit(127);
   }
 
-  /// Waits until the child runs the program. @return 0, or errno of the failure
+  /// Waits until the child runs the program.
+  /// @return 0, or the errno of the call that failed in the child
   int trouble() {
     trouble_.write_end.reset();
     int error = 0;
@@ -122,7 +123,7 @@ class Launch {
   std::vector<char*> envp_;
   /// {descriptor in the child, copy whose number is above all descriptors of the child}
   std::vector<std::pair<int, Descriptor>> fds_;
-  Pipe trouble_;  ///< closed by a successful exec
+  Pipe trouble_;  ///< the child writes errno here if it fails; a successful exec closes it
 };
 
 /// Appends the bytes that have arrived on a pipe, and closes the pipe at its end.

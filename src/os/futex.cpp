@@ -13,7 +13,7 @@
 
 namespace traffic::os {
 
-// Processes share the words, so the private variants of the calls do not work.
+// Several processes share the words. FUTEX_PRIVATE_FLAG would work within one process only.
 bool sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t value,
                        double timeout_s) {
   const double limit_s = std::clamp(timeout_s, 0.0, 1e6);

@@ -6,13 +6,14 @@
 #include <cstddef>
 #include <string>
 
-// A function of jemalloc; null if jemalloc is not linked.
+// mallctl() belongs to jemalloc; its address is null if jemalloc is not linked.
 extern "C" {
 __attribute__((weak)) int mallctl(const char* name, void* old_value, std::size_t* old_size,
                                   void* new_value, std::size_t new_size);
-/// Options that jemalloc reads when the program starts. A thread's cache returns unused memory
-/// whenever a number of bytes has been allocated since the process started. Here that number is a
-/// terabyte, so that the addresses of objects do not depend on when the count began.
+/// Options that jemalloc reads when the program starts. A thread's cache returns unused memory each
+/// time that a certain number of bytes has been allocated. This option sets the number to a
+/// terabyte, so that it is never reached. Otherwise the addresses of objects would depend on how
+/// much the process had allocated before.
 extern const char* malloc_conf;
 const char* malloc_conf = "tcache_gc_incr_bytes:1099511627776";
 }

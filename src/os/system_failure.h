@@ -1,3 +1,4 @@
+/// Throws the error of a failed system call.
 #pragma once
 
 #include <string>
@@ -5,7 +6,7 @@
 
 namespace traffic::os {
 
-/// @throws std::system_error with errno's text behind `what`
+/// @throws std::system_error with the text of the error number behind `what`
 [[noreturn]] inline void fail(int error, const std::string& what) {
   throw std::system_error(error, std::generic_category(), what);
 }

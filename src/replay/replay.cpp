@@ -34,8 +34,8 @@ void Replay::push(const Step& step) {
   continues_ = true;
 }
 
-/// Adds an empty segment. It takes over the memory of the oldest segment unless that segment is
-/// still held elsewhere.
+/// Adds an empty segment. If the ring is full, the new segment takes over the memory of the oldest
+/// one, or gets new memory if a caller of segments() still holds the oldest one.
 void Replay::add_segment() {
   std::shared_ptr<Segment> segment;
   if (std::ssize(segments_) >= options_.max_segments()) {
@@ -119,7 +119,9 @@ void Replay::prefetch(Place place, std::int64_t n_step) const {
   segment_of(next).prefetch_obs(next % steps, place.stream);
 }
 
-/// @return false if the episode was cut within the n steps, so that the transition is not known
+/// Writes one transition to a row of `out`.
+/// @return false if the episode was truncated within the n steps, so that the transition is not
+///   known
 bool Replay::fill(const Returns& returns, Place place, std::size_t row,
                   const Transitions& out) const {
   const SegmentShape& shape = options_.segment;

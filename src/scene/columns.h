@@ -1,4 +1,5 @@
-/// Columns of the feature tables, in their order.
+/// Column numbers of the three feature tables of frame.h. "Foe" in a name stands for the
+/// conflicting approaches.
 #pragma once
 
 namespace traffic::scene {

@@ -8,7 +8,7 @@
 
 namespace traffic::scene {
 
-/// Edges that an edge leads to, without turning round.
+/// Edges onto which vehicles can drive from an edge, except by turning round.
 std::vector<int> next_edges(const Road& road, int edge);
 
 /// Adds the first zone_m of the road that begins with the edges `exits` to the conflict's zone, and
@@ -16,7 +16,7 @@ std::vector<int> next_edges(const Road& road, int edge);
 void spread_conflict(const Road& road, Conflict& conflict, const std::vector<int>& exits,
                      double zone_m);
 
-/// Lane kilometres of stretches.
+/// Length of all lanes of these stretches together in km.
 double lane_km(const Road& road, const std::vector<Stretch>& stretches);
 
 /// Gives an approach without a light at its stop line the upstream light that releases it.

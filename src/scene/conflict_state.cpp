@@ -1,4 +1,5 @@
-// The part of RoadState that counts vehicles before, in and after conflicts.
+// RoadState::update_conflicts() and its helpers: they count the vehicles before, in and after
+// conflicts.
 #include <algorithm>
 
 #include "index.h"
@@ -7,7 +8,7 @@
 namespace traffic::scene {
 namespace {
 
-/// A running mean speed.
+/// Number of vehicles in a part of the road and the sum of their speeds.
 struct Group {
   int count = 0;
   double speed_sum = 0;

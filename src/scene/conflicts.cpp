@@ -20,7 +20,7 @@ namespace {
 constexpr double kMaxMergeZoneM = 600.0;  // an acceleration lane is not longer than this
 constexpr double kZoneM = 150.0;          // length of the zone after a junction or a lane drop
 
-/// A link with the lane that it leaves.
+/// A link and the lane that it leaves.
 struct Movement {
   int lane = -1;
   const Link* link = nullptr;
@@ -75,7 +75,7 @@ class ConflictFinder {
                        [](const Link& l) { return l.direction != 't'; });
   }
 
-  /// Lanes of an edge without successor, if other lanes of the edge go on.
+  /// Lanes of an edge that lead nowhere, provided that other lanes of the edge do lead on.
   [[nodiscard]] std::vector<int> ending_lanes(int e) const {
     std::vector<int> ending;
     bool others_go_on = false;
@@ -272,7 +272,7 @@ class ConflictFinder {
     approach.lanes = std::move(lanes);
   }
 
-  /// Adds a conflict unless an earlier one contains one of its lanes.
+  /// Adds a conflict to the road. If an earlier conflict contains one of its lanes, does nothing.
   void take(Conflict conflict) {
     for (const auto& a : conflict.approaches)
       for (const int l : a.lanes)

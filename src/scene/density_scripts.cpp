@@ -1,4 +1,4 @@
-/// Scripts that hold or slow down streams in dense traffic: meter, vsl.
+/// The scripts meter and vsl, which stop or slow down streams while traffic is dense.
 #include "index.h"
 #include "scripts.h"
 

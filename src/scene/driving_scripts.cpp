@@ -1,4 +1,5 @@
-/// Scripts that change how vehicles drive towards a conflict without holding them: brisk, glide.
+/// The scripts brisk and glide, which change how vehicles drive towards a conflict but do not stop
+/// them.
 #include "scripts.h"
 
 namespace traffic::scene {

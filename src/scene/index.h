@@ -1,4 +1,5 @@
-/// Element of a vector by a signed index; the indices of a Road are int.
+/// at() returns an element of a container by a signed index. The indices in a Road have the type
+/// int, but containers expect an unsigned one.
 #pragma once
 
 #include <cstddef>

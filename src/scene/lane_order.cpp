@@ -1,4 +1,5 @@
-// The part of RoadState that sorts vehicles along lanes: leaders, followers, ranks before a line.
+// The member functions of RoadState that sort vehicles along lanes. They find leaders, followers
+// and the ranks of vehicles before a stop line.
 #include <algorithm>
 #include <numeric>
 

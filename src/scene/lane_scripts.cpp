@@ -1,4 +1,4 @@
-/// Scripts that command lane changes: sort.
+/// The script sort, which commands lane changes.
 #include <cstdlib>
 
 #include "index.h"
@@ -7,7 +7,7 @@
 namespace traffic::scene {
 namespace {
 
-/// A lane of the edge that a vehicle is on, and how far it serves the vehicle's route.
+/// A lane of the edge that a vehicle is on, and how far the lane follows the vehicle's route.
 struct LaneOnRoute {
   int lane = -1;
   int changes = 0;      ///< lane changes that the route needs from here (RoutePlan::lane_changes)
@@ -37,7 +37,8 @@ class Sort final : public Script {
   }
 
  private:
-  /// A vehicle has to leave a lane that leaves its route at most this far after the conflict.
+  /// If a lane stops following the vehicle's route within this distance after the conflict, the
+  /// vehicle has to change lanes.
   static constexpr double kBehindM = 500.0;
 
   [[nodiscard]] bool in_reach(const Vehicle& v) const {
@@ -63,8 +64,8 @@ class Sort final : public Script {
                        .serves_m = at(v.plan->continuation_m, slot) - v.edge_pos_m};
   }
 
-  /// Vehicles that have to change lanes do so early. With `through`, the others move to the left,
-  /// unless it is crowded there, to make room for them.
+  /// Vehicles that have to change lanes do so early. With `through`, vehicles that need not change
+  /// make room for them: they move to the left if the lane there is not crowded.
   [[nodiscard]] LaneChange wanted(const Road& road, const Vehicle& v) const {
     if (road.edge_of(v.lane).internal) return LaneChange::kKeep;
     const auto own = beside(road, v, LaneChange::kKeep);

@@ -1,4 +1,4 @@
-// Finds, for each lane, the lanes on which neighbours of its vehicles may be (Road::near).
+// Fills Road::near: for each lane, the lanes on which neighbours of its vehicles may be.
 #include <algorithm>
 
 #include "index.h"

@@ -1,4 +1,5 @@
-/// The parts of a .net.xml that find_conflicts needs besides the Road itself.
+/// Used by net_reader.cpp, which reads a Road from a .net.xml: the last steps of reading, and the
+/// data of the file that only these steps need.
 #pragma once
 
 #include <string>

@@ -107,7 +107,7 @@ class NetReader {
     road_.edges.push_back(std::move(edge));
   }
 
-  /// @return -1 if the road has no such lane, as for pedestrian crossings
+  /// @return -1 if the road has no such lane; pedestrian crossings, for example, are not read
   int lane_of(const char* edge_id, int index) const {
     const auto found = road_.edge_index.find(edge_id);
     if (found == road_.edge_index.end()) return -1;
@@ -129,8 +129,8 @@ class NetReader {
           "make the network again with netconvert",
           path_.string(), node.attribute("from").as_string(), via->first);
     }
-    // A connection without a linkIndex may name a light that does not control it, as for trains at
-    // a rail crossing.
+    // A connection without a linkIndex may name a light that does not control it, for example that
+    // of trains at a rail crossing.
     const std::string light = node.attribute("tl").as_string();
     const int light_link = node.attribute("linkIndex").as_int(-1);
     if (!light.empty() && light_link >= 0) {

@@ -27,11 +27,11 @@ void fill_global_row(std::span<const Vehicle> vehicles, const TrafficTotals& tot
 
 /// The 4 features of an edge.
 /// @param ahead_m how far the neighbour is ahead along the road; negative: behind
-/// @param same_path whether one can follow the other without a lane change
+/// @param same_path whether one vehicle can follow the other without a lane change
 std::array<float, 4> edge_row(const Vehicle& own, const Vehicle& neighbour, double ahead_m,
                               bool same_path);
 
-/// Share of the episode that has passed; without an end, share of an hour.
+/// Elapsed share of the episode; of an hour if end_s is 0. At most 1.
 double time_share(double time_s, double end_s);
 
 }  // namespace traffic::scene

@@ -121,7 +121,7 @@ void RoadState::sort_out_away() {
   const auto has_lane = [](const Vehicle& v) { return v.lane >= 0; };
   for (auto it = away_.begin(); it != away_.end();) {
     if (has_lane(*it)) {
-      it->previous_speed_mps = it->speed_mps;  // gives acceleration 0: the true one is not known
+      it->previous_speed_mps = it->speed_mps;  // sets the acceleration to 0: it is not known
       vehicles_.insert(position_of(vehicles_, it->id), *it);
       it = away_.erase(it);
     } else {

@@ -1,4 +1,5 @@
-/// The scripted controllers of vehicles.
+/// Script, the base class of the scripted controllers of vehicles, and functions that make the
+/// scripts.
 #pragma once
 
 #include <functional>
@@ -27,8 +28,8 @@ class Script : public Controller {
     double value = 0;
     LaneChange lane_change = LaneChange::kKeep;
   };
-  /// Appends commands for one period. `ask` returns the command for a CV, or nothing to leave it
-  /// alone. The `top` vehicles nearest to their stop lines get their commands.
+  /// Appends commands for one period. `ask` returns the command for a CV, or nothing if the CV gets
+  /// no command. The `top` vehicles nearest to their stop lines get their commands.
   void command(const RoadState& state, const std::function<std::optional<Ask>(const Vehicle&)>& ask,
                std::vector<Command>& commands);
   [[nodiscard]] int top() const { return top_; }
@@ -48,18 +49,18 @@ class Script : public Controller {
   std::vector<Pick> picks_;
 };
 
-// Each function returns null if it does not know the controller.
+// Each of the following functions returns null if spec.name is not one of its scripts.
 
-/// meter, vsl
+/// Makes the scripts meter and vsl.
 std::unique_ptr<Controller> make_density_script(const config::ControllerSpec& spec,
                                                 const ControllerOptions& options);
-/// yield, let_in
+/// Makes the scripts yield and let_in.
 std::unique_ptr<Controller> make_yielding_script(const config::ControllerSpec& spec,
                                                  const ControllerOptions& options);
-/// brisk, glide
+/// Makes the scripts brisk and glide.
 std::unique_ptr<Controller> make_driving_script(const config::ControllerSpec& spec,
                                                 const ControllerOptions& options);
-/// sort
+/// Makes the script sort.
 std::unique_ptr<Controller> make_lane_script(const config::ControllerSpec& spec,
                                              const ControllerOptions& options);
 /// Makes any of the scripts above.

@@ -1,4 +1,4 @@
-// The features of a green that a controller of lights observes.
+// Computes the features of each option of a light. Controllers of lights observe these features.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,11 +22,11 @@ struct GreenSums {
   SignalLinkState links{.room_behind = 1};
   int yielding_queue = 0;
   int blocked = 0;  ///< vehicles that have no room on the lane behind the light
-  int gains = 0;    ///< vehicles that have no green now
+  int gains = 0;    ///< vehicles that have no green now and would get it
   int lanes = 0;
 };
 
-/// With less room than this behind the light, vehicles with green stop inside the junction.
+/// If room_behind is below this share, vehicles with green would stop inside the junction.
 constexpr double kFull = 0.25;
 
 double logarithmic(double seconds) { return std::log1p(seconds) / 5.0; }

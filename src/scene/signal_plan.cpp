@@ -182,7 +182,7 @@ std::string SignalPlan::between(int from, int to, char lost) const {
       if (!is_green(after[link])) shown[link] = lost;
       if (after[link] == 'g') shown[link] = 'g';
     } else if (shown[link] == 's' && after[link] == 'r') {
-      shown[link] = 'r';  // no yellow needed: with s vehicles have to stop first
+      shown[link] = 'r';  // no yellow needed: at s (right on red) vehicles stop before they drive
     }
   }
   return shown;

@@ -40,7 +40,8 @@ class SignalScript : public LightScript {
  protected:
   [[nodiscard]] virtual int choose(const SignalView& view, int light) const = 0;
 
-  /// The green with the highest score; among equals the present one is preferred.
+  /// The green with the highest score. If the present green has that score too, returns the present
+  /// green.
   template <typename Score>
   static int best_of(const SignalView& view, int light, const Score& score) {
     const SignalPlan& plan = view.book().plan(light);
@@ -83,7 +84,7 @@ class MaxPressure final : public SignalScript {
   }
 };
 
-/// Keeps the present green while vehicles reach its stop lines (at most max_s), then chooses the
+/// Keeps the present green while vehicles reach its stop lines, but at most max_s. Then chooses the
 /// next green of the program for which there are vehicles.
 class Actuated final : public SignalScript {
  public:
@@ -108,8 +109,8 @@ class Actuated final : public SignalScript {
   double max_s_;
 };
 
-/// Keeps the order of the program's phases and ends them early or late: a phase goes on while
-/// vehicles reach its stop lines and those with green are not outnumbered by those that wait.
+/// Keeps the order of the program's phases and ends them early or late. A phase goes on while
+/// vehicles reach its stop lines and waiting vehicles do not outnumber vehicles with green.
 /// Vehicles that would drive into a full lane do not count.
 class Retime final : public LightScript {
  public:

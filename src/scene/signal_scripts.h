@@ -1,4 +1,4 @@
-/// The scripted controllers that set traffic lights.
+/// Makes the scripted controllers that set traffic lights.
 #pragma once
 
 #include <memory>

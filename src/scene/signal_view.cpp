@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kArrival_s = 3.0;
 constexpr double kAtLine_m = 10.0;
-/// Length of the start of the next lane that room_behind measures: room for a few vehicles. If it
-/// is full, vehicles with green stop inside the junction.
+/// Length of the first part of the next lane, for which room_behind is computed. A few vehicles fit
+/// there. If it is full, vehicles with green stop inside the junction.
 constexpr double kRoom_m = 30.0;
 constexpr double kNoLine_m = 1e9;
 

@@ -1,4 +1,4 @@
-/// Scripts in which streams with priority let others in: yield, let_in.
+/// The scripts yield and let_in. They make streams with priority let other streams in.
 #include <algorithm>
 
 #include "index.h"
@@ -78,15 +78,15 @@ class LetIn final : public Script {
     return static_cast<double>(approach.queue) + static_cast<double>(approach.backlog);
   }
 
-  /// Whether an approach has priority over a minor one. It need not be major, because some of its
-  /// lanes may yield to a third approach (left turns).
+  /// Whether an approach has priority over the approach `minor`. Approach::major is no test for
+  /// this: some lanes of the approach may yield to a third approach (left turns).
   static bool meets(const Conflict& where, int minor, int approach) {
     const auto& foes = at(where.approaches, minor).conflicting;
     return !at(where.approaches, approach).minor && std::ranges::find(foes, approach) != foes.end();
   }
 
-  /// The minor approach to let in: the one with the longest queue among those that meet the
-  /// conditions; -1: none.
+  /// The minor approach with the longest queue of all minor approaches that fulfil the conditions
+  /// below; -1: none. The script lets this approach in.
   [[nodiscard]] int waiting_minor(const Conflict& where, const ConflictState& now) const {
     int longest = -1;
     for (int minor = 0; minor < static_cast<int>(where.approaches.size()); ++minor) {

@@ -158,7 +158,8 @@ class DemandReader {
     add_probability(node, id);
   }
 
-  /// Stores the share that a type or a route has in distributions that only name it.
+  /// Stores the probability of a type or route. Distributions that only name the type or route use
+  /// it.
   void add_probability(const pugi::xml_node& node, const std::string& id) {
     if (const auto share = node.attribute("probability")) {
       probabilities_[{node.name(), id}] = number_in(share.as_string(), "a probability");

@@ -1,4 +1,4 @@
-/// The vehicles in the route files of a scenario by type and route, without simulating them.
+/// Counts the vehicles that a scenario's files define, by type and route, without a simulation.
 #pragma once
 
 #include <filesystem>
@@ -35,11 +35,11 @@ struct Demand {
   double random_vehicles = 0;     ///< vehicles that depart at other times with another seed
   bool has_endless_flow = false;  ///< a flow that only the end of the simulation ends
   double last_depart_s = 0;       ///< SUMO's time
-  std::set<std::string> sources;  ///< elements whose vehicles are not counted: "calibrator"
-  std::set<std::string> outputs;  ///< elements that write a file: "inductionLoop"
+  std::set<std::string> sources;  ///< elements whose vehicles are not counted, as "calibrator"
+  std::set<std::string> outputs;  ///< elements that write a file, such as "inductionLoop"
 };
 
-/// A file that includes itself, or files nested so deep that SUMO crashes.
+/// The error for a file that includes itself, or for files nested so deep that SUMO would crash.
 class EndlessFile : public DataError {
   using DataError::DataError;
 };

@@ -1,4 +1,4 @@
-/// The vehicles that enter in the first minute of a scenario's traffic, as SUMO simulates it.
+/// Counts the vehicles that depart in the first minute of a scenario's traffic, by a simulation.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace traffic::sim {
 
 struct Departures {
   std::map<std::string, std::int64_t> types;  ///< vehicles that have departed, by type
-  double time_s = 0;                          ///< simulated since the begin
-  bool is_whole = false;                      ///< the episode has ended: no other vehicle departs
+  double time_s = 0;                          ///< simulated time since the begin
+  bool is_whole = false;                      ///< whether the whole episode was simulated
 };
 
 /// Simulates without control until a minute after the first departure. Stops earlier at the end of

@@ -1,4 +1,4 @@
-/// Lane changes that controllers have asked of vehicles in SUMO.
+/// Passes the lane changes that controllers command to SUMO, and ends them in time.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace traffic::sim {
 
-/// Requests of lane changes to SUMO. SUMO keeps a vehicle on the requested lane, and on the lanes
-/// to which it leads, even if the vehicle's route needs another one. A request therefore ends as
-/// soon as the vehicle has passed the conflict before which it was made.
+/// The requests for lane changes that are in force. SUMO keeps a vehicle on the requested lane, and
+/// on the lanes to which it leads, even if the vehicle's route needs another one. A request
+/// therefore ends as soon as the vehicle has passed the conflict before which it was made.
 class LaneRequests {
  public:
   void clear() { open_.clear(); }

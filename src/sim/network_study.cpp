@@ -160,7 +160,8 @@ Demand study_files(const SumoOptions& options, std::optional<double> end_s, Netw
 }
 
 /// Reads the files and lets SUMO load the scenario, so that a scenario that SUMO refuses is refused
-/// before anything starts. If both refuse it, the error has both reasons.
+/// before anything starts. If this program and SUMO both refuse it, the error has both
+/// reasons.
 Demand read_and_load(const SumoOptions& options, std::optional<double> end_s, const SumoRun& run,
                      NetworkStudy& study) {
   Demand demand;

@@ -9,6 +9,7 @@
 
 namespace traffic::sim {
 
+/// Objects that all episodes on a network share.
 struct Network {
   std::shared_ptr<const scene::Road> road;
   std::shared_ptr<scene::RoutePlans> plans;

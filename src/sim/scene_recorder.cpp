@@ -26,8 +26,8 @@ using libsumo::Simulation;
 using libsumo::TrafficLight;
 using SumoCar = libsumo::Vehicle;
 
-/// SUMO's option for lateral positions, and the width of the strips of a lane that it computes
-/// with.
+/// SUMO's option that lets vehicles move sideways within their lanes. Its value is the width of the
+/// strips into which SUMO divides a lane.
 constexpr const char* kLateralOption = "lateral-resolution";
 constexpr const char* kLateralStrip_m = "0.8";
 

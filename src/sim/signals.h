@@ -16,6 +16,7 @@ class SignalReader {
   /// Called after every load.
   /// @param ids SUMO's ids of the lights, in the order in which read() returns the lights
   void reset(const std::vector<std::string>& ids);
+  /// Reads the present state of each light.
   /// @param time_s SUMO's time
   void read(double time_s, std::vector<scene::LightState>& lights);
   /// The greens of the programs that run now, by light.

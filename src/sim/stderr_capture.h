@@ -1,4 +1,4 @@
-/// Captures the stderr of this process.
+/// Captures what SUMO prints to the stderr of this process, for error messages.
 #pragma once
 
 #include <exception>

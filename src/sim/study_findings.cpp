@@ -1,5 +1,5 @@
 /// Turns the facts about a scenario into findings: settings that are made for the user, warnings
-/// about what weakens a run, and errors that make it pointless.
+/// about problems that make results less reliable, and errors that make a run pointless.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -20,9 +20,11 @@ constexpr double kMinute_s = 60.0;
 constexpr double kHour_s = 3600.0;
 /// An episode must give vehicles time to drive, even if all of them depart at its begin.
 constexpr double kShortestEpisode_s = 600.0;
-/// A later end is not meant literally: some scenarios have a huge number instead of no end.
+/// An end later than this is not meant literally: some scenarios have a huge number instead of no
+/// end.
 constexpr double kLongestEpisode_s = 24 * kHour_s;
-/// If fewer than this share of the vehicles are connected, they are rarely where they could help.
+/// If a smaller share of the vehicles is connected, there is rarely a connected vehicle where it
+/// could help.
 constexpr double kFewConnected = 0.05;
 
 /// An end of the episode, in whole minutes, after the last departure.
@@ -108,7 +110,7 @@ constexpr const char* kNothingToSort =
 constexpr const char* kNothingToLimit =
     "there is no approach with priority and enough lanes on which vsl could slow vehicles down";
 constexpr const char* kNothingToLetIn =
-    "there is no approach that gives way to another one that let_in could stop";
+    "there is no approach that gives way to another approach, whose vehicles let_in could stop";
 constexpr const char* kNothingToMeter =
     "there is no approach that gives way or ends, on which meter could hold vehicles";
 constexpr const char* kNothingToYieldTo =
@@ -212,7 +214,8 @@ class Judge {
           "take a network with a merge, a junction or a lane drop" + or_the_lights());
   }
 
-  /// The end of a remedy if no vehicle can be commanded: the lights may act instead.
+  /// Text to append to a remedy if no vehicle can be commanded. It proposes to command the lights
+  /// instead.
   [[nodiscard]] std::string or_the_lights() const {
     if (study_.trainable_lights == 0) return "";
     return fmt::format(
@@ -309,7 +312,7 @@ class Judge {
     }
   }
 
-  /// Runs of this program write nothing that the user's own files ask for.
+  /// Tells the user that runs do not write the output that the scenario's files ask for.
   void say_outputs() {
     if (study_.outputs.empty()) return;
     findings_.push_back(
@@ -323,8 +326,8 @@ class Judge {
   const config::Config& config_;
   const config::Env& env_;
   const StudyUse& use_;
-  bool commands_ = false;     ///< vehicles
-  bool sets_lights_ = false;  ///< traffic lights
+  bool commands_ = false;     ///< whether a controller commands vehicles
+  bool sets_lights_ = false;  ///< whether a controller sets traffic lights
   std::vector<StudyFinding> findings_;
 };
 

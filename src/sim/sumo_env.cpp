@@ -38,7 +38,7 @@ using scene::Vehicle;
 struct Pending {
   const scene::RoutePlan* plan = nullptr;  ///< null while SUMO has given it no route
   double wished_s = 0;                     ///< SUMO's time at which it wanted to depart
-  double counted_s = 0;                    ///< part of its delay that the score contains
+  double counted_s = 0;                    ///< part of its delay that the score already includes
 };
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -245,8 +245,8 @@ struct SumoEnv::Impl {
     if (signal_view) observe_signals();
   }
 
-  /// SUMO's count since the simulation began. With saved traffic the count goes on from the
-  /// simulation that saved it.
+  /// Number of emergency brakings that SUMO has counted since the simulation began. With saved
+  /// traffic the count goes on from the simulation that saved it.
   static int emergency_brakes_so_far() {
     return std::stoi(Simulation::getParameter("", "stats.safety.emergencyBraking"));
   }

@@ -11,9 +11,9 @@
 #include "sumo_outputs.h"
 #include "traffic/core/error.h"
 
-// As in SUMO 1.28's src/utils/options, src/utils/xml and src/microsim: libsumo exports these
-// functions, but has no headers for them. If a later version lacks one of them, the program fails
-// to link.
+// Declarations as in SUMO 1.28's src/utils/options, src/utils/xml and src/microsim. libsumo exports
+// these functions, but has no headers for them. If a later version lacks one of them, the program
+// fails to link.
 class OptionsCont {
  public:
   static OptionsCont& getOptions();

@@ -10,9 +10,9 @@
 
 namespace traffic::sim {
 
-/// SUMO's options as libsumo itself reads them. Its defaults, synonyms, environment variables and
-/// separators of lists hold, and file names are relative to the .sumocfg. libsumo has only one set
-/// of options per process, so no options can be read while a simulation is loaded.
+/// SUMO's options as libsumo itself reads them. SUMO's defaults, synonyms, environment variables
+/// and separators of lists hold, and file names are relative to the .sumocfg. libsumo has only one
+/// set of options per process, so no options can be read while a simulation is loaded.
 class SumoOptions {
  public:
   /// @param args as EnvOptions::sumo_args; they replace what the file says
@@ -45,9 +45,9 @@ class SumoOptions {
 
  private:
   struct Option {
-    std::string written;           ///< as the file or the arguments write it
+    std::string written;           ///< text of the value in the file or the arguments
     std::string value;             ///< with environment variables replaced and file names decoded
-    std::optional<double> number;  ///< of an option that is a number
+    std::optional<double> number;  ///< value of an option that is a number
     std::vector<std::string> files;
     std::string topic;  ///< heading of the option in `sumo --help`
     bool is_default = true;

@@ -7,7 +7,7 @@
 
 #include "traffic/core/error.h"
 
-/// As in SUMO 1.28's src/utils/iodevices/OutputDevice.h.
+/// A class of SUMO, declared as in SUMO 1.28's src/utils/iodevices/OutputDevice.h.
 class OutputDevice {
  public:
   static OutputDevice& getDevice(const std::string& name, bool use_prefix);

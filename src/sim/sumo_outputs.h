@@ -1,4 +1,4 @@
-/// Decides which files SUMO writes.
+/// Restricts the files that SUMO writes, and keeps SUMO from printing to stdout.
 #pragma once
 
 #include <set>
@@ -20,7 +20,7 @@ class StdoutGuard {
   StdoutGuard(const StdoutGuard&) = delete;
   StdoutGuard& operator=(const StdoutGuard&) = delete;
 
-  /// Sends the output to stderr, or discards it, as at first.
+  /// @param shown true: the output goes to stderr; false, as at the beginning: it is discarded
   void show(bool shown);
 
  private:

@@ -1,4 +1,4 @@
-/// One simulation and all of its options.
+/// SumoRun describes one simulation; options_of() computes all options of SUMO for it.
 #pragma once
 
 #include <cstdint>

@@ -82,7 +82,7 @@ void sort_trials(const Table& table, std::vector<Trial>& trials) {
 }
 
 /// Checks the settings of all trials before the first one is trained, and that the folder has no
-/// trainings with other settings. The progress bar is there because each check starts a program.
+/// trainings with other settings. Shows progress, because each check starts a program.
 void check_all(const Table& table, const std::vector<Trial>& trials) {
   report::ProgressBar bar({.label = "checking settings",
                            .total_steps = static_cast<std::int64_t>(trials.size()),

@@ -1,4 +1,4 @@
-/// The results of a study as a table and as JSON.
+/// Formats the results of a search over settings as a table and as JSON.
 #include <fmt/format.h>
 
 #include <cmath>

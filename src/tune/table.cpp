@@ -162,7 +162,7 @@ class TableReader {
     }
     const auto nearest = nearest_name(entry.key, kNames);
     wrong(entry.key_place,
-          fmt::format("there is no key {}{}; the keys that trials vary stand in [keys]", entry.key,
+          fmt::format("there is no key {}{}; keys that trials vary belong in [keys]", entry.key,
                       nearest ? fmt::format(" (did you mean {}?)", *nearest) : ""));
   }
 

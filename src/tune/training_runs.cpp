@@ -35,7 +35,7 @@ constexpr int kLogMode = 0644;
 
 fs::path beside(const fs::path& dir, const char* ending) { return dir.string() + ending; }
 
-/// The path of traffic_train beside this program.
+/// The path of the program traffic_train, in the folder of this program.
 std::string traffic_train() {
   return (fs::read_symlink("/proc/self/exe").parent_path() / "traffic_train").string();
 }
@@ -47,13 +47,14 @@ void add_settings(std::vector<std::string>& arguments, const std::vector<std::st
   }
 }
 
-/// The command of a training. Several ranks need launch/mpirun.sh, which handles root and cores.
+/// The command of a training. launch/mpirun.sh starts trainings with several ranks; it sets the
+/// options of mpirun for root users and cores.
 os::Program program_of(const Table& table, const TrainingRun& run, std::int64_t jobs, int log) {
   std::vector<std::string> arguments{table.config, "--run-dir", run.dir.string(), "--seed",
                                      fmt::format("{}", run.seed)};
   const std::int64_t threads =
       std::max<std::int64_t>(1, os::num_cpus_available() / (jobs * table.ranks));
-  // The study compares the figures of the trials, so an evaluation of each would be wasted.
+  // The search only needs the figures of the trainings, so it switches off their own evaluations.
   add_settings(arguments, {"evaluation.seeds=", fmt::format("run.threads_per_rank={}", threads),
                            fmt::format("{}={}", table.budget_key, run.budget)});
   add_settings(arguments, table.set);
@@ -67,7 +68,7 @@ os::Program program_of(const Table& table, const TrainingRun& run, std::int64_t 
   return program;
 }
 
-/// The result of an earlier training that had the same budget.
+/// The result of an earlier training with the same budget; nothing if there is none.
 std::optional<double> figure_before(const Table& table, const TrainingRun& run) {
   using Json = nlohmann::ordered_json;
   const auto kept = report::read_json_file(beside(run.dir, ".json"));
@@ -78,7 +79,8 @@ std::optional<double> figure_before(const Table& table, const TrainingRun& run) 
   return numbers[table.figure].get<double>();
 }
 
-/// Keeps every number of a result, so that a search for another figure need not train again.
+/// Stores every number of a result, so that a search that compares another number need not train
+/// again.
 void keep_result(const TrainingRun& run, const nlohmann::ordered_json& result) {
   auto numbers = nlohmann::ordered_json::object();
   for (const auto& [name, value] : result.items()) {

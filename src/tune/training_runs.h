@@ -18,7 +18,7 @@ struct TrainingRun {
   std::int64_t budget = 0;
   std::vector<std::string> settings;  ///< "key=value"
   double figure = 0;                  ///< Table::figure of its result
-  std::string failure;                ///< why it failed; empty: it succeeded
+  std::string failure;                ///< why it failed; empty if it succeeded
 };
 
 /// Lets traffic_train check these settings without training.
@@ -34,7 +34,7 @@ void keep_configuration(const std::filesystem::path& trial_dir, const std::strin
 
 /// Trains the runs that are not trained yet, `jobs` at once, and fills in their figures and
 /// failures. A finished training leaves DIR.json with its budget and the numbers of its result.
-/// @param done called after each training with the number of those that are done
+/// @param done called after each training with the number of finished trainings
 /// @throws Error with ExitCode::kStopped if a signal asked to stop, after all trainings have saved
 ///   and ended; ResourceError if a training cannot be started
 void train_all(const Table& table, std::vector<TrainingRun>& runs, std::int64_t jobs,

@@ -1,5 +1,5 @@
-/// Files that are replaced as a whole: the new content is written beside the old file, made durable
-/// with fsync and renamed. A reader never sees half of a file.
+/// Writes files so that a reader never sees half of a file. The new content goes to a temporary
+/// file in the same folder, which is made durable with fsync and then renamed to the target.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,21 @@
 
 namespace traffic {
 
-/// The error of a failed system call on a path, with advice: io_error("write", path, errno).
+/// Makes the error of a system call that failed on a path, with advice for the user in its message:
+/// io_error("write", path, errno).
 ResourceError io_error(std::string_view action, const std::filesystem::path& path,
                        int error_number);
 
 /// Replaces the content of the file at `path` by `bytes`. After a failure no temporary file is
-/// left, and the old file is untouched, unless only the fsync after the rename failed.
+/// left, and the old file is untouched. There is one exception: if only the fsync after the rename
+/// fails, the new file is in place, but a power failure may still undo the rename.
 /// @throws ResourceError with path, cause and remedy
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
-/// For writers that need a path of their own (HDF5): write and close temp_path(), then commit().
-/// Without commit() the destructor removes the temporary file.
+/// Replaces a file by one that a library such as HDF5 writes, which needs a path. The caller lets
+/// the library write and close the file temp_path(), then calls commit(). Without commit() the
+/// destructor removes the temporary file.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path target);
@@ -32,8 +35,8 @@ class AtomicFile {
 
   [[nodiscard]] const std::filesystem::path& temp_path() const noexcept { return temp_path_; }
   /// Makes the temporary file durable and gives it the target's name.
-  /// @throws ResourceError; the target is then untouched, unless only the fsync after the rename
-  /// failed
+  /// @throws ResourceError; the target is then untouched, with the same exception as for
+  /// write_file_atomically()
   void commit();
 
  private:
@@ -42,8 +45,9 @@ class AtomicFile {
   bool committed_ = false;
 };
 
-/// Removes temporary files that killed processes left in `dir`, but not below it. Files of running
-/// processes stay, and files of other machines stay until they are a day old.
+/// Removes temporary files that killed processes left in `dir`; does not look into its subfolders.
+/// Files of running processes stay. Files of processes on other machines stay until they are a day
+/// old.
 /// @return number of files removed
 int remove_stale_temporaries(const std::filesystem::path& dir);
 

@@ -7,19 +7,20 @@
 
 namespace traffic {
 
-/// Seconds of a clock that never jumps; only differences have a meaning.
+/// Seconds on a clock that never jumps. Only the difference of two readings has a meaning.
 double steady_seconds();
-/// steady_seconds() in nanoseconds; the processes of a node can compare it.
+/// steady_seconds() in nanoseconds. Readings of different processes of a machine can be compared.
 std::int64_t monotonic_ns();
 
-/// Seconds since the job was launched: since TRAFFIC_LAUNCH_TIME (Unix seconds, set by the launch
-/// scripts) when that is in the environment, else since this process started.
+/// Seconds since the job was launched. The launch scripts set the environment variable
+/// TRAFFIC_LAUNCH_TIME to the time of the launch in Unix seconds. Without this variable, the job
+/// counts as launched when this process started.
 /// @throws ConfigError if TRAFFIC_LAUNCH_TIME is not a number
 double seconds_since_launch();
 
-/// "2025-01-31T17:05:09Z"
+/// The present time in UTC, such as "2025-01-31T17:05:09Z".
 std::string utc_timestamp();
-/// "20250131-170509", for names of files and folders
+/// The present time in UTC for names of files and folders, such as "20250131-170509".
 std::string utc_file_stamp();
 
 /// Measures an interval on the steady clock.

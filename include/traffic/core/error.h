@@ -1,5 +1,6 @@
-/// The errors of all programs. A message says what happened, where, what was found and expected,
-/// and what the reader can do.
+/// The exception classes of all programs, their exit codes, and a check of internal invariants. An
+/// error message says what happened, where, what was found and expected, and what the reader can
+/// do.
 ///
 /// Every error that a person may see is a traffic::Error or a subclass; the subclass decides the
 /// exit code of the program. An error is logged once, where it is handled (main, or the supervisor
@@ -28,6 +29,8 @@ enum class ExitCode : int {
   kStopped = 75,
 };
 
+/// Base class of the program's exceptions. An Error of no subclass has by default the exit code of
+/// an internal error.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& what, ExitCode code = ExitCode::kInternal)
@@ -53,9 +56,9 @@ TRAFFIC_DEFINE_ERROR(ConfigError, ExitCode::kConfig);          ///< configuratio
 TRAFFIC_DEFINE_ERROR(DataError, ExitCode::kData);              ///< data sets and scenarios
 TRAFFIC_DEFINE_ERROR(CheckpointError, ExitCode::kCheckpoint);  ///< unusable checkpoints
 TRAFFIC_DEFINE_ERROR(NumericError, ExitCode::kNumeric);  ///< NaN or infinity that cannot be skipped
-TRAFFIC_DEFINE_ERROR(WorkerError, ExitCode::kWorkers);   ///< simulations or rollout workers
-TRAFFIC_DEFINE_ERROR(CommError, ExitCode::kPeerLost);    ///< lost ranks, missed deadlines
-TRAFFIC_DEFINE_ERROR(ResourceError, ExitCode::kResources);  ///< disk, memory, devices
+TRAFFIC_DEFINE_ERROR(WorkerError, ExitCode::kWorkers);   ///< a simulation or worker failed
+TRAFFIC_DEFINE_ERROR(CommError, ExitCode::kPeerLost);    ///< a rank was lost or missed a deadline
+TRAFFIC_DEFINE_ERROR(ResourceError, ExitCode::kResources);  ///< lack of disk, memory, devices
 TRAFFIC_DEFINE_ERROR(ShapeError, ExitCode::kInternal);      ///< tensors that do not fit each other
 
 namespace detail {
@@ -63,7 +66,8 @@ namespace detail {
                                const std::string& message);
 }  // namespace detail
 
-/// Internal invariant, checked in Release too: TRAFFIC_CHECK(n > 0, "batch {} is empty", i).
+/// Throws Error with the formatted message if the condition is false, also in Release builds. It
+/// guards invariants of the program: TRAFFIC_CHECK(n > 0, "batch {} is empty", i).
 #define TRAFFIC_CHECK(condition, ...)                                                              \
   do {                                                                                             \
     if (!(condition)) [[unlikely]]                                                                 \

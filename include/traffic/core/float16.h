@@ -1,4 +1,5 @@
-/// Conversions between float and IEEE half precision, for compilers without a half type.
+/// Conversions between float and IEEE half precision (16 bits, here in a std::uint16_t), for
+/// compilers without a half type.
 #pragma once
 
 #include <bit>
@@ -7,20 +8,20 @@
 
 namespace traffic {
 
-/// The float with the value of a half, exactly (infinities and NaN too).
+/// Converts a half to float without rounding. Infinities and NaN are preserved.
 inline float half_to_float(std::uint16_t half) {
   constexpr std::uint32_t kExponent = 0x7c00U << 13;
   const float scale = std::bit_cast<float>(std::uint32_t{(254 - 15) << 23});  // 2^112
   std::uint32_t bits = (half & 0x7fffU) << 13;
   const bool special = (bits & kExponent) == kExponent;
-  // Multiplying corrects the exponent's bias and makes normal numbers of subnormal ones.
+  // Multiplying corrects the exponent's bias and turns subnormal halves into normal floats.
   bits = std::bit_cast<std::uint32_t>(std::bit_cast<float>(bits) * scale);
   if (special) bits |= 0xffU << 23;
   return std::bit_cast<float>(bits | (half & 0x8000U) << 16);
 }
 
-/// The nearest half, ties to even; beyond the largest half (65504) infinity. It has no branches, so
-/// that loops of it are vectorised.
+/// Rounds a float to the nearest half, ties to even. Values beyond the largest half (65504) become
+/// infinity. The function has no branches, so that the compiler can vectorise loops that call it.
 inline std::uint16_t float_to_half(float value) {
   constexpr std::uint32_t kInfinity = 0xffU << 23;
   constexpr std::uint32_t kOverflow = (127U + 16U) << 23;  // 2^16

@@ -1,5 +1,5 @@
-/// XXH3 with 64 bits, for checksums and for comparing the bytes of two ranks. It does not protect
-/// against deliberate changes.
+/// The hash function XXH3 with 64 bits, for checksums and for comparing the bytes of two ranks. It
+/// does not protect against deliberate changes.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ namespace traffic {
 std::uint64_t xxh3_64(std::span<const std::byte> bytes);
 std::uint64_t xxh3_64(std::string_view text);
 
-/// Sixteen hexadecimal digits.
+/// The value as sixteen hexadecimal digits.
 std::string hex64(std::uint64_t value);
 
-/// xxh3_64() of bytes that come in pieces.
+/// Computes xxh3_64() of data that several calls of update() add.
 class Hasher {
  public:
   Hasher();
@@ -27,7 +27,7 @@ class Hasher {
 
   void update(std::span<const std::byte> bytes);
   void update(std::string_view text);
-  /// Hash of everything so far; more may follow.
+  /// Hash of all bytes so far; update() may be called again afterwards.
   [[nodiscard]] std::uint64_t digest() const;
 
  private:

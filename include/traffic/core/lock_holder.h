@@ -12,12 +12,12 @@
 
 namespace traffic {
 
-/// As text "<pid> <start ticks> <host> <UTC time>\n".
+/// The process that holds the lock. Its text is "<pid> <start ticks> <host> <UTC time>\n".
 struct LockHolder {
   pid_t pid = 0;
-  std::uint64_t start_ticks = 0;  ///< os::process_start_ticks(): another process may get the pid
+  std::uint64_t start_ticks = 0;  ///< os::process_start_ticks(), to recognise a reused pid
   std::string host;
-  std::string since;  ///< UTC
+  std::string since;  ///< UTC time at which the process took the lock
 
   /// "pid 123 on node1 since 2025-01-31T17:05:09.123Z"
   [[nodiscard]] std::string describe() const;
@@ -25,12 +25,12 @@ struct LockHolder {
   [[nodiscard]] bool is_running_here() const;
 };
 
-/// Describes this process as the holder from now on.
+/// A LockHolder that describes this process, with the present time as `since`.
 LockHolder self_as_lock_holder();
 
 /// The text of run.lock.
 std::string to_text(const LockHolder& holder);
-/// Reads the text of run.lock. @return nothing if it is empty or of another form
+/// Reads the text of run.lock. @return nothing if the text is empty or malformed
 std::optional<LockHolder> parse_lock_holder(std::string_view text);
 
 }  // namespace traffic

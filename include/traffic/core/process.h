@@ -9,16 +9,17 @@
 
 namespace traffic {
 
-/// Largest resident memory of this process so far.
+/// Largest resident memory of this process so far, in bytes.
 std::int64_t peak_rss_bytes();
 /// Resident memory of this process now.
 std::int64_t rss_bytes();
-/// Memory that the process may use: all of the machine's, or less if a control group limits it.
+/// Memory in bytes that this process may use: all memory of the machine, or less if a control group
+/// limits it.
 std::int64_t total_memory_bytes();
 
-/// total_memory_bytes() without the resident memory of this process, or the memory that is
-/// available on the machine if that is less. Does not subtract the memory of other processes of the
-/// control group.
+/// The smaller of two numbers: total_memory_bytes() minus the resident memory of this process, and
+/// the memory that is available on the machine. Memory of other processes of the control group is
+/// not subtracted.
 std::int64_t available_memory_bytes();
 
 /// Memory of the machine that is swapped out to disk.
@@ -29,7 +30,7 @@ double load_average();
 /// Smallest memory limit of the control groups that contain a process, from its own group (of SLURM
 /// or systemd) up to the root.
 /// @param mount where control groups are mounted: /sys/fs/cgroup
-/// @param groups the process's /proc/PID/cgroup
+/// @param groups the text of the process's /proc/PID/cgroup
 /// @return bytes; the largest std::int64_t if there is no limit
 std::int64_t cgroup_memory_limit_bytes(const std::filesystem::path& mount, std::string_view groups);
 /// Arguments of this process; the name of the program comes first.
@@ -38,14 +39,14 @@ std::vector<std::string> command_line();
 std::string hostname();
 /// Number of processes of a control group that the kernel has killed because memory ran out.
 /// @param mount where control groups are mounted: /sys/fs/cgroup
-/// @param groups the process's /proc/PID/cgroup
-/// @return -1 if no group counts them
+/// @param groups the text of the process's /proc/PID/cgroup
+/// @return -1 if no group counts killed processes
 std::int64_t cgroup_oom_kills(const std::filesystem::path& mount, std::string_view groups);
 /// cgroup_oom_kills() of this process's control group. If the group has no count, returns the
 /// machine's count since it started, or 0.
 std::int64_t num_oom_kills();
-/// Hint for the message about a dead process; empty unless num_oom_kills() has risen above
-/// `oom_kills_before`.
+/// Text to append to the message about a dead process: it says that memory ran out. Empty if
+/// num_oom_kills() has not risen above `oom_kills_before`.
 std::string memory_hint(std::int64_t oom_kills_before);
 /// Bytes that an ordinary user may still write on the file system of an existing path.
 /// @throws ResourceError if the path does not exist

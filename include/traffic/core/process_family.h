@@ -8,6 +8,7 @@
 
 namespace traffic {
 
+/// State of one process, as /proc reports it.
 struct ProcessFacts {
   int pid = 0;
   std::string name;  ///< "traffic_train", "rollout_worker", "sumo_env", ...
@@ -17,13 +18,13 @@ struct ProcessFacts {
   double cpu_s = 0;
 };
 
-/// A process and all its descendants. If MPI or SLURM started it, the other processes that they
-/// have started belong to it as well. Empty if there is no such process.
+/// Lists a process and all its descendants. If a launcher of MPI or SLURM started the process, the
+/// list also has all other descendants of the launcher. It is empty if there is no such process.
 std::vector<ProcessFacts> family_of(int pid);
 
-/// Memory of a process (PSS): a page that n processes share counts as 1 / n page for each, so that
-/// the sum over processes is the memory that they take together. Costs about a millisecond. 0 for a
-/// process that has ended or belongs to another user.
+/// Memory of a process, the PSS of Linux: a page that n processes share counts as 1/n page for each
+/// of them. The sum over processes is therefore the memory that they use together. A call takes
+/// about a millisecond. Returns 0 for a process that has ended or belongs to another user.
 std::int64_t own_share_bytes(int pid);
 
 }  // namespace traffic

@@ -1,5 +1,5 @@
-/// Random numbers that repeat to the bit: the same seed gives the same sequence with every compiler
-/// and library, and a generator's whole state fits a checkpoint.
+/// A random number generator, and a function that derives seeds. The same seed gives exactly the
+/// same sequence with every compiler and library. Checkpoints can save the state of a generator.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@
 
 namespace traffic {
 
-/// Returns a seed of its own for every stream of random numbers, e.g. derive_seed(run.seed,
-/// {kLoaderStream, epoch}); random_streams.h lists them. Different streams, also of different
-/// length, give unrelated seeds.
+/// Returns the seed of one stream of random numbers, e.g. derive_seed(run.seed, {kLoaderStream,
+/// epoch}). random_streams.h lists the first numbers of all streams. Different lists, also of
+/// different lengths, give unrelated seeds.
 std::uint64_t derive_seed(std::uint64_t base, std::initializer_list<std::uint64_t> stream);
 
 /// xoshiro256** (Blackman and Vigna 2018, arXiv:1805.01407), seeded by splitmix64. Not thread-safe.
@@ -30,11 +30,11 @@ class Rng {
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
   /// Uniform in [0, n) without bias; n > 0. Lemire 2019, arXiv:1805.10941.
   std::uint64_t uniform_int(std::uint64_t n);
-  /// Standard normal (Box-Muller). Draws two numbers each time, so that state() is all that must be
-  /// saved.
+  /// Standard normal (Box-Muller). Each call draws two uniform numbers and stores none, so that
+  /// state() is the whole state of the generator.
   double normal();
 
-  /// Fisher-Yates.
+  /// Puts the items into a random order (Fisher-Yates).
   template <typename T>
   void shuffle(std::span<T> items) {
     for (std::size_t i = items.size(); i > 1; --i) {
@@ -46,7 +46,7 @@ class Rng {
 
   [[nodiscard]] const State& state() const noexcept { return state_; }
   /// Continues the sequence of the generator from whose state() this state was taken.
-  /// @throws Error if all words are zero, which no generator has
+  /// @throws Error if all words are zero, which is not a state of any generator
   void set_state(const State& state);
 
  private:

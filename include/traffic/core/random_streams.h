@@ -1,6 +1,7 @@
-/// All streams of random numbers that the programs derive from a seed (derive_seed). They are in
-/// one list because two uses of the same number under one seed would draw the same numbers. The
-/// numbers never change, because the same seed would then give another run.
+/// The numbers of all streams of random numbers that the programs derive from a seed with
+/// derive_seed() (random.h). One list contains them all: two streams with the same number and seed
+/// would draw the same random numbers. The numbers in the list must never change, because the same
+/// seed would then give another run.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 namespace traffic {
 
 enum RandomStream : std::uint64_t {
-  // From run.seed.
+  // Streams derived from the key run.seed.
   kLoaderStream = 1,            ///< seed of the loader of world-model training
   kEncoderStream = 2,           ///< initial weights of the graph encoder
   kWorldModelStream = 3,        ///< initial weights of the world model
@@ -21,45 +22,46 @@ enum RandomStream : std::uint64_t {
   kTrafficStream = 31,          ///< traffic seeds of training episodes
   kSamplingStream = 32,         ///< sampling seeds of actions
   kScenarioStream = 33,         ///< scenarios of training episodes
-  kPieceStream = 34,            ///< which piece of a scenario a training episode runs
+  kPieceStream = 34,            ///< which part of a scenario's time a training episode runs
   kDemandScaleStream = 61,      ///< demands of training episodes of traffic lights
-  kLightSamplingStream = 62,    ///< sampling seeds of lights, where vehicles sample as well
+  kLightSamplingStream = 62,    ///< sampling seeds of lights when vehicles sample actions too
   kNetworkStream = 41,          ///< initial weights of off-policy learners
   kGameStream = 42,             ///< games to learn from, by board and number
   kOpponentStream = 43,         ///< the opponent in a game, by board and number
   kExplorationStream = 44,      ///< actions of learners, by rank and step
   kReplayStream = 45,           ///< transitions drawn from the replay, by rank and update
-  kPastSelfStream = 46,         ///< which past self plays, by rank and round
+  kPastSelfStream = 46,         ///< which earlier version of the policy plays, by rank, round
   kSelectionGameStream = 47,    ///< games of evaluations while training
   kDrivingStream = 71,          ///< initial weights of the driving policy
   kDrivingLoaderStream = 72,    ///< seed of the loader of driving training
   kAnchorStream = 73,           ///< first centres of the anchors of driving plans
-  // From an episode's seed.
-  kRetryStream = 21,                     ///< the seed after a simulation was lost
+  // Streams derived from an episode's seed.
+  kRetryStream = 21,                     ///< seed of the attempt after a lost simulation
   kConnectedStream = 0x6376,             ///< "cv": which vehicles are connected
   kRandomControllerStream = 0x72616e64,  ///< "rand": commands of the random controller
   kDecisionStream = 0x64656369646573,    ///< "decides": sampled decisions in evaluations
-  // From an episode's sampling seed, beside the numbers of its decisions.
+  // Streams derived from an episode's sampling seed, from which the random numbers of its decisions
+  // come as well.
   kDriverStream = 0x647269766572,  ///< "driver": whether script or policy drives in imitation
-  // From the loader's seed.
-  kBlockStream = 0x626c6f636b73,           ///< "blocks": their order in an epoch
-  kSampleStream = 0x73616d706c6573,        ///< "samples": their order within the shuffle window
+  // Streams derived from the seed of the loader of a data set.
+  kBlockStream = 0x626c6f636b73,           ///< "blocks": order of the data's blocks in an epoch
+  kSampleStream = 0x73616d706c6573,        ///< "samples": order within the shuffle window
   kAugmentationStream = 0x6175676d656e74,  ///< "augment": changes of a sample in an epoch
 };
 
-/// From the first traffic seed of a recording.
+/// Streams derived from the first traffic seed of a recording.
 enum RecordingStream : std::uint64_t {
   kSplitStream = 1,      ///< which episodes are for training, validation and test
   kControllerMixStream,  ///< which controller drives which episode
   kDemandStream,         ///< which demand an episode has
 };
 
-/// From --seed of data_prep split.
+/// Streams derived from the option --seed of the program data_prep split.
 enum SplittingStream : std::uint64_t {
   kGroupStream = 1,  ///< order in which groups of episodes are dealt out
 };
 
-/// From the seed of a table of traffic_tune.
+/// Streams derived from the seed of a table of traffic_tune.
 enum TuningStream : std::uint64_t {
   kTrialStream = 1,  ///< the settings of a trial
 };

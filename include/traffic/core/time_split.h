@@ -1,4 +1,4 @@
-/// Shares of a rank's time: waiting for data, forward, backward and so on.
+/// Measures which shares of a rank's time go to waiting for data, forward, backward and so on.
 #pragma once
 
 #include <array>
@@ -23,14 +23,14 @@ enum class TimeShare {
 };
 inline constexpr std::size_t kNumTimeShares = static_cast<std::size_t>(TimeShare::kOther) + 1;
 
-/// "data", "forward", ...
+/// The name of a share in metrics: "data", "forward", ...
 const char* to_string(TimeShare share);
 
-/// Divides the time of one thread into shares. Every moment belongs to exactly one share, at first
-/// kOther. A change of shares costs one reading of the clock.
+/// Divides the time of one thread into shares. Every moment belongs to exactly one share. The first
+/// share is kOther. A change of shares costs one reading of the clock.
 class TimeSplit {
  public:
-  /// Measures until it goes out of scope; the share that was running pauses meanwhile.
+  /// Counts the time of a scope for a share. Afterwards the share that was counted before goes on.
   class Scope {
    public:
     Scope(TimeSplit& split, TimeShare share) : split_(split), outer_(split.start(share)) {}
@@ -45,17 +45,18 @@ class TimeSplit {
 
   TimeSplit();
   /// Counts the time from now on for this share.
-  /// @return the share to which it belonged until now
+  /// @return the share for which time was counted until now
   TimeShare start(TimeShare share);
   [[nodiscard]] Scope measure(TimeShare share) { return {*this, share}; }
   [[nodiscard]] TimeShare current() const { return current_; }
   /// Calls the observer at every change, with the share that begins. There is one observer; an
   /// empty function removes it.
   void observe(std::function<void(TimeShare)> observer) { observer_ = std::move(observer); }
-  /// Seconds of one share so far, the running scope included.
+  /// Seconds of one share so far, including the time since the last change.
   [[nodiscard]] double seconds(TimeShare share) const;
   [[nodiscard]] double total_seconds() const;
-  /// Each share's part of the total, by name; they add up to 1 (all 0 before any time has passed).
+  /// Each share's fraction of the total time, by name. The fractions add up to 1; all are 0 before
+  /// any time has passed.
   [[nodiscard]] std::map<std::string, double> shares() const;
 
  private:

@@ -1,8 +1,9 @@
-/// Loops that are worth the widest vectors of the processor.
+/// The macro TRAFFIC_VECTORISED marks functions whose loops gain from wide vector instructions.
 #pragma once
 
-/// Compiles a function once per instruction set; when the program is loaded, it selects the best
-/// version. Sanitizers are not initialised at that time, so builds with them get a single version.
+/// Compiles a function once per instruction set. The best version for the processor is selected
+/// when the program is loaded. Sanitizers are not initialised at that time, so builds with them get
+/// a single version.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TRAFFIC_VECTORISED
 #else

@@ -1,4 +1,4 @@
-/// Version and build of the program, the same in all programs of a build.
+/// Version and build type of the programs.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@ namespace traffic {
 
 /// "major.minor.patch" of the project.
 std::string_view version();
-/// CMake's: Release, RelWithDebInfo, ...
+/// CMake's build type: Release, RelWithDebInfo, ...
 std::string_view build_type();
 
 }  // namespace traffic

@@ -1,4 +1,4 @@
-/// A deadline for calls that may wait for ever and have no deadline of their own.
+/// Watchdog sets a deadline for a call that may wait for ever and takes no timeout itself.
 #pragma once
 
 #include <condition_variable>
@@ -8,7 +8,7 @@
 
 namespace traffic {
 
-/// Calls on_timeout in a thread of its own, unless the watchdog is destroyed before the deadline.
+/// Calls on_timeout in a separate thread if the watchdog still exists after timeout_s.
 /// The guarded call continues to wait, so the callback can only report it and end the process.
 class Watchdog {
  public:

@@ -6,12 +6,12 @@
 
 namespace traffic {
 
-/// Columns for text on standard output: those of the terminal, from 60 to 120; 80 where standard
-/// output is no terminal.
+/// Width of text on standard output in columns: the width of the terminal, but at least 60 and at
+/// most 120. It is 80 if standard output is no terminal.
 int output_width();
 
 /// Breaks every line that is longer than `width` at spaces. Continuation lines begin under the last
-/// column of the line: text that follows two spaces or more, such as the explanation of an option.
+/// text in the line that follows two or more spaces, such as the explanation of an option.
 /// A word that is longer than a line stays whole.
 std::string wrapped(std::string_view text, int width);
 

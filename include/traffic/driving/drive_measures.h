@@ -20,12 +20,12 @@ struct DriveMeasures {
   double progress_m = 0.0;       ///< along the route
   std::int64_t collisions = 0;   ///< other vehicles that it touched
   std::int64_t faults = 0;       ///< collisions that its driver caused
-  double off_lane_s = 0.0;       ///< its centre was on no lane of its direction
+  double off_lane_s = 0.0;       ///< time with its centre on no lane of its direction
   std::int64_t red_lights = 0;   ///< times that it passed a stop line at red
-  double close_s = 0.0;          ///< it would have touched a vehicle ahead within a second
-  double uncomfortable_s = 0.0;  ///< accelerations or jerk beyond the limits of comfort
+  double close_s = 0.0;          ///< time less than a second before it would touch a vehicle ahead
+  double uncomfortable_s = 0.0;  ///< time with accelerations or jerk beyond ComfortLimits
   bool is_arrived = false;       ///< it reached the end of its route
-  bool is_lost = false;          ///< it left its route so far that it was taken off the road
+  bool is_lost = false;          ///< it was taken off the road, too far from its route
 };
 
 /// A drive beyond these limits is uncomfortable. SUMO's own cars may brake with 4.5 m/s2.
@@ -50,6 +50,7 @@ struct Neighbour {
   Box box;
 };
 
+/// Measures one vehicle, the ego, while it is driven.
 class DriveMeter {
  public:
   /// @param roads must outlive this object
@@ -58,7 +59,7 @@ class DriveMeter {
 
   /// Takes the state after a step of the simulation.
   /// @param near all vehicles whose centres are within kReach_m
-  /// @param signals [RoadMap::signals] SUMO's letters
+  /// @param signals [RoadMap::signals] SUMO's letter for the state of each signal
   void step(double step_s, const Box& ego, std::span<const Neighbour> near,
             std::span<const std::uint8_t> signals);
   /// Notes that the vehicle has left the simulation at the end of its route.
@@ -82,7 +83,7 @@ class DriveMeter {
   RouteTracker route_;
   DriveMeasures measures_;
   Box last_;        ///< the vehicle after the last step
-  Box last_frame_;  ///< the vehicle after the last frame
+  Box last_frame_;  ///< the vehicle at the end of the last frame, which lasts kFrame_s
   bool is_first_step_ = true;
   double since_frame_s_ = 0.0;
   std::optional<double> last_accel_mps2_;  ///< mean acceleration over the last frame

@@ -1,5 +1,5 @@
-/// The observation and the answer of a driver of one vehicle, as types that training and driving
-/// share.
+/// The interface Driver: it gets a View of the road and the traffic around one vehicle, the ego,
+/// and answers with a Plan of its way. Training and driving use the same types.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@
 
 namespace traffic::driving {
 
-/// The present and the past three frames.
+/// Number of frames in a view: the present one and the three before it.
 inline constexpr std::size_t kHistory = 4;
-/// A plan covers three seconds.
+/// Number of points in a plan, which covers three seconds.
 inline constexpr std::size_t kPlanPoints = 6;
 
 /// A vehicle as a rectangle on the road.

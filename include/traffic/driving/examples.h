@@ -1,4 +1,5 @@
-/// Examples of driving in recorded traffic: what a vehicle saw, and the way that it took.
+/// Takes training examples for driving policies from recorded traffic. An example is what a vehicle
+/// saw, and the way that it took.
 #pragma once
 
 #include <array>
@@ -71,7 +72,7 @@ struct Example {
 };
 
 /// Fills an example.
-/// @param perturbation zeros: the recorded state
+/// @param perturbation if it is all zeros, the example has the recorded state
 void make_example(const SceneTracks& tracks, const ExamplePlace& place,
                   const Perturbation& perturbation, Example& example);
 

@@ -1,4 +1,5 @@
-/// Positions seen from a vehicle, and rectangles on the road.
+/// Converts positions between the map and the frame of a vehicle, and tests whether vehicles
+/// overlap.
 #pragma once
 
 #include <array>

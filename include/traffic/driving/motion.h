@@ -1,4 +1,5 @@
-/// Moves a vehicle along plans within what a car can do: a kinematic bicycle with limits.
+/// Moves a vehicle along plans within the limits of a car. The model of its motion is a kinematic
+/// bicycle.
 ///
 ///     Pose after_half_a_second(const Box& car, const Plan& plan) {
 ///       PlanFollower follower(car);
@@ -22,7 +23,7 @@ struct Motion {
   double steer_rad = 0.0;  ///< angle of the front wheels, to the left
 };
 
-/// What a driver does with pedals and wheel.
+/// Acceleration (pedals) and steering angle that a driver wants.
 struct Controls {
   double accel_mps2 = 0.0;
   double steer_rad = 0.0;
@@ -32,7 +33,7 @@ struct Controls {
 struct MotionLimits {
   double max_accel_mps2 = 3.0;
   double max_decel_mps2 = 8.0;
-  double max_accel_rate_mps3 = 30.0;  ///< how fast the acceleration changes
+  double max_accel_rate_mps3 = 30.0;  ///< maximum change of the acceleration per second
   double max_steer_rad = 0.65;
   double max_steer_rate_radps = 1.0;
 };
@@ -41,7 +42,7 @@ struct MotionLimits {
 [[nodiscard]] double wheelbase_m(double length_m);
 
 /// The motion one time step later. The vehicle never drives backwards.
-/// @param wanted is cut to the limits
+/// @param wanted is clipped to the limits
 [[nodiscard]] Motion moved(const Motion& motion, const Controls& wanted, double wheelbase_m,
                            const MotionLimits& limits, double step_s);
 

@@ -1,4 +1,5 @@
-/// The input of the driving network for one vehicle: an image from above and numbers.
+/// Computes the input of the driving network for one vehicle: an image from above, and a vector of
+/// numbers, the status.
 #pragma once
 
 #include <array>
@@ -9,7 +10,7 @@
 
 namespace traffic::driving {
 
-/// Distances along the route at which its line is part of the status.
+/// Distances in metres along the route. The status contains the points of the route's line there.
 inline constexpr std::array<float, 12> kRouteAt_m{2.0F,  4.0F,  6.0F,  9.0F,  12.0F, 16.0F,
                                                   20.0F, 25.0F, 30.0F, 36.0F, 42.0F, 50.0F};
 /// Length of the status. It consists of, in this order:

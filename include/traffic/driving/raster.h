@@ -20,9 +20,9 @@ enum Channel : std::uint8_t {
                 ///< lane leads to the next edge of the route, else 128
   kRed,         ///< connectors without green: kRedOnRoute, kYellowOnRoute, kRedElsewhere
   kVehicles,    ///< 255: another vehicle
-  kVehicles05,  ///< half a second ago
-  kVehicles10,  ///< a second ago
-  kVehicles15,  ///< one and a half seconds ago
+  kVehicles05,  ///< kVehicles half a second ago
+  kVehicles10,  ///< kVehicles a second ago
+  kVehicles15,  ///< kVehicles one and a half seconds ago
   kSpeed,       ///< speed of the vehicle there, 255 at kFullSpeed_mps
   kCentreLine,  ///< 255: within 0.3 m of a lane's centre line
   kAlong,       ///< 128 + 127 * cosine of the angle from the ego's heading to the lane's direction
@@ -36,19 +36,20 @@ inline constexpr std::array<std::string_view, kNumChannels> kChannelNames{
 
 inline constexpr float kFullSpeed_mps = 40.0F;
 inline constexpr std::size_t kRouteEdges = 4;  ///< edges of the route that an image shows
-/// Values of kRed: a red or yellow connector on the route, and a red one off it.
+/// Values of kRed: for connectors on the route with a red light, for those with a yellow light, and
+/// for connectors off the route with a red light.
 inline constexpr std::uint8_t kRedOnRoute = 255;
 inline constexpr std::uint8_t kYellowOnRoute = 192;
 inline constexpr std::uint8_t kRedElsewhere = 64;
 
-/// Size of an image. Columns count ahead from behind the vehicle, rows from its right to its left.
+/// Size of an image. Column 0 is behind the vehicle and row 0 to its right.
 struct RasterSpec {
   std::string_view name;
   std::int32_t channels = 0;  ///< number of channels; they are the first ones of Channel
   std::int32_t rows = 0;
   std::int32_t columns = 0;
   float cell_m = 1.0F;
-  float behind_m = 16.0F;  ///< distance that it shows behind the vehicle's centre
+  float behind_m = 16.0F;  ///< distance that the image shows behind the vehicle's centre
 
   [[nodiscard]] std::size_t num_bytes() const {
     return static_cast<std::size_t>(channels) * static_cast<std::size_t>(rows) *

@@ -1,4 +1,5 @@
-/// An episode of recorded traffic as a driving policy learns from it.
+/// One episode of recorded traffic, from which a driving policy learns: vehicles, routes and
+/// lights.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ struct SceneNode {
   float y_m = 0.0F;
   float heading_rad = 0.0F;
   float speed_mps = 0.0F;
-  std::int32_t lane = -1;   ///< index of the lane in the map; -1: on none
+  std::int32_t lane = -1;   ///< index of the lane in the map; -1: on no lane
   std::int32_t route = -1;  ///< index into the routes; -1: not known
 };
 

@@ -14,7 +14,7 @@ namespace traffic::driving {
 /// A position relative to a lane.
 struct OnLane {
   std::int32_t lane = -1;
-  double along_m = 0.0;      ///< from the begin of the lane's centre line to its nearest point
+  double along_m = 0.0;      ///< distance of the nearest point of the centre line from its begin
   double to_left_m = 0.0;    ///< distance from the line, positive to its left
   double distance_m = 0.0;   ///< from the nearest point; larger than |to_left_m| past the ends
   double heading_rad = 0.0;  ///< direction of the line at the nearest point
@@ -27,6 +27,7 @@ struct JunctionLane {
   double begin_m = 0.0;         ///< length of the way before this lane, from the junction's begin
 };
 
+/// Immutable after construction and thread-safe.
 class RoadIndex {
  public:
   explicit RoadIndex(std::shared_ptr<const RoadMap> map);

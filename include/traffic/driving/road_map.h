@@ -1,4 +1,5 @@
-/// The roads that a driving policy sees: centre lines of lanes, connections at junctions, lights.
+/// RoadMap: the roads that a driving policy sees. It has the centre lines of lanes, the links over
+/// junctions, and the traffic lights.
 #pragma once
 
 #include <cstdint>

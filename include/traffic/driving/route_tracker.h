@@ -1,4 +1,4 @@
-/// Follows a vehicle along its route.
+/// Finds the place of a vehicle on its route, and its progress, from the vehicle's positions.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// Checks that maps and recorded scenes are consistent, wherever they come from.
+/// Checks that maps and recorded scenes, which may come from files of any origin, are consistent.
 #pragma once
 
 #include "traffic/driving/recorded_scene.h"

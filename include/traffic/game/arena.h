@@ -1,4 +1,4 @@
-/// Steps many games of a rank together, in one block of memory.
+/// Steps many games of one process together; all games lie in one block of memory.
 ///
 ///     void play(Arena& arena, int steps, const std::function<TeamActions(const View&)>& decide) {
 ///       const auto size = static_cast<std::size_t>(arena.size());
@@ -36,7 +36,7 @@ struct Game {
   PlayerRngs rngs = player_rngs(0);
 };
 
-/// Not thread-safe. Only the constructor allocates.
+/// A fixed number of games. Not thread-safe. Only the constructor allocates memory.
 class Arena {
  public:
   explicit Arena(int num_games);

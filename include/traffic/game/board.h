@@ -48,7 +48,7 @@ using Actions = std::array<std::uint8_t, kSnakes>;
 struct alignas(64) Board {
   static constexpr std::uint8_t kBean = 0x80;  ///< bit of `contents`: the cell has a bean
 
-  std::array<std::uint8_t, kCells> contents{};  ///< number of segments; plus kBean
+  std::array<std::uint8_t, kCells> contents{};  ///< number of segments in the cell; plus kBean
   std::array<Cell, kCells>
       towards_head{};  ///< cell of the next segment towards the head; unused for heads
   std::array<Cell, kSnakes> head{};
@@ -64,7 +64,8 @@ struct alignas(64) Board {
 
 /// Result of a step for each snake.
 struct StepResult {
-  /// 1 for a bean. A death costs the segments that the snake had grown by before the step.
+  /// 1 for an eaten bean. A snake that dies loses 1 for each segment by which it had grown before
+  /// the step.
   std::array<std::int8_t, kSnakes> rewards{};
   std::uint8_t ate = 0;   ///< bit i: snake i ate a bean
   std::uint8_t died = 0;  ///< bit i: snake i died

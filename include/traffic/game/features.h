@@ -3,17 +3,18 @@
 /// All features lie in about -1 .. 1. An offset (rows, columns) leads from the snake's head along
 /// the shorter way round the torus, so a board shifted in any direction has the same features. Ways
 /// to beans lead around all segments (paths.h). The nearness of a bean is 1 / steps of the way to
-/// it, or 0 if there is none. The features of a snake, in this order:
+/// it, or 0 if there is no way. The features of a snake, in this order:
 ///
-/// - For each direction (up, down, left, right), eight features of the next cell there:
+/// - For each direction (up, down, left, right), eight features of the next cell in this direction:
 ///   1. 1 if it has a segment that stays in the next step;
 ///   2. 1 if it has a tail, which moves on unless its snake eats;
 ///   3. 1 if an enemy's head is beside it;
 ///   4. 1 if a teammate's head is beside it;
 ///   5. 1 if it has a bean;
 ///   6. the nearness of the nearest bean, for a way that begins in this cell;
-///   7. the same for the nearest of those beans that this snake can reach before all others;
-///   8. the number of cells that can be reached from it, divided by twice the snake's length; at
+///   7. as 6, but only for beans that this snake can reach before all other snakes;
+///   8. the number of cells that can be reached from this cell, divided by twice the snake's
+///   length; at
 ///      most 1.
 /// - Offsets of five beans, the one with the shortest way first; zeros if there are fewer beans.
 /// - Offset and length of the two teammates, then of the three enemies, each group by distance.

@@ -1,4 +1,5 @@
-/// Games of one team against another, on the same starts from both sides.
+/// Plays games of one team against another. In a match the teams play every start twice and change
+/// sides in between.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@ using Player = std::function<TeamActions(const View& view, Rng& rng)>;
 /// The player of a scripted team.
 Player player_of(Opponent opponent);
 
-/// A generator for each team.
+/// A random generator for each team.
 using PlayerRngs = std::array<Rng, kTeams>;
 /// The generators of a game with this seed.
 PlayerRngs player_rngs(std::uint64_t seed);

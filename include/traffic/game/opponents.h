@@ -1,4 +1,5 @@
-/// Scripted teams in order of strength. A test checks the order.
+/// Scripted teams, which choose their moves by fixed rules, in order of strength. A test checks the
+/// order.
 #pragma once
 
 #include <array>
@@ -17,8 +18,8 @@ enum class Opponent : std::uint8_t {
   kChase,    ///< each snake heads for its nearest bean, ignoring obstacles and the torus
   kGreedy,   ///< as kChase, but each snake has a bean of its own and avoids segments
   kTorus,    ///< as kGreedy, but distances are measured on the torus
-  kBfs,      ///< shares out beans by the length of the way around all segments (paths.h), and
-             ///< avoids cells beside other heads
+  kBfs,      ///< as kTorus, but by the lengths of ways around all segments (paths.h); avoids
+             ///< cells beside other heads
   kEvasive,  ///< as kBfs, but prefers beans that no enemy reaches first, avoids dead ends, and
              ///< avoids collisions of heads unless the enemy would lose more segments
 };

@@ -1,5 +1,5 @@
-/// Lengths of the ways from all heads to all beans, and the number of cells that each snake can
-/// reach. Ways lead through cells without segments.
+/// Computes the lengths of the ways from all heads to all beans, and the number of cells that each
+/// snake can reach. Ways lead through cells without segments.
 ///
 /// Scripts and learners use the same paths, so they are computed once per step for all six snakes.
 #pragma once

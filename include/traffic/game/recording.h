@@ -1,4 +1,4 @@
-/// Shows a recorded game as a web page and in a terminal.
+/// Records a game and shows it as a web page or in a terminal.
 #pragma once
 
 #include <array>

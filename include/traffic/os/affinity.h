@@ -1,14 +1,15 @@
-/// CPUs on which this process may run.
+/// Finds the CPUs on which this process may run, and removes mpirun's default restriction of them.
 #pragma once
 
 #include <vector>
 
 namespace traffic::os {
 
-/// CPUs that the affinity mask of this process allows; at least 1.
+/// Number of CPUs that the affinity mask of this process allows; at least 1.
 int num_cpus_available();
 
-/// Numbers of these CPUs, ascending; empty if the kernel does not report them.
+/// Numbers of the CPUs that the affinity mask allows, ascending; empty if the kernel does not
+/// report them.
 std::vector<int> cpus_available();
 
 /// Undoes the default binding of mpirun. Open MPI binds each rank to one core if there are at most

@@ -1,4 +1,5 @@
-/// Child processes: programs, and functions of this program in processes of their own.
+/// Starts child processes, which run another program or a function of this program, and waits for
+/// them.
 ///
 ///     void list_and_wait() {
 ///       const ProgramOutput listing = run_program("/bin/ls", {"-l"});
@@ -29,13 +30,13 @@ class Exit {
  public:
   explicit Exit(int wait_status) : status_(wait_status) {}
   [[nodiscard]] bool well() const { return code() == 0; }
-  /// The signal that ended it; 0 if none did.
+  /// The signal that ended the process; 0 if no signal did.
   [[nodiscard]] int signal() const;
-  /// The exit code as shells report it: 128 + n after signal n.
+  /// The exit code as shells report it: 128 + n if signal n ended the process.
   [[nodiscard]] int code() const;
   /// "was killed by signal 9 (Killed)", "ended with exit code 6"
   [[nodiscard]] std::string describe() const;
-  /// Ends this process in the same way, at once.
+  /// Ends the calling process at once in the same way: by the same signal or with the same code.
   [[noreturn]] void repeat() const;
 
  private:
@@ -46,8 +47,9 @@ class Exit {
 struct Program {
   std::string program;                 ///< a path; PATH is not searched
   std::vector<std::string> args = {};  ///< without the program's name
-  /// {descriptor in the child, descriptor of this process}. Without an entry the child's descriptor
-  /// 0 is /dev/null, and its 1 and 2 are those of this process.
+  /// Pairs {descriptor in the child, descriptor of this process}. Without a pair for them, the
+  /// child's standard input is /dev/null, and its standard output and error are those of this
+  /// process.
   std::vector<std::pair<int, int>> fds = {};
   std::vector<std::string> set_environment = {};  ///< "NAME=value", added to the inherited ones
   /// True for a program that can be started again. When memory runs out, the kernel kills it before
@@ -55,8 +57,9 @@ struct Program {
   bool expendable = false;
 };
 
-/// Owns a process; none when default-constructed, moved from or reaped. The destructor kills it and
-/// waits for it.
+/// Owns a child process. An object that is default-constructed or moved from owns none, nor does
+/// one whose process has ended and was reaped. The destructor kills the process and waits for its
+/// end.
 class ChildProcess {
  public:
   ChildProcess() = default;
@@ -79,10 +82,10 @@ class ChildProcess {
   [[nodiscard]] std::optional<Exit> poll();
   /// Waits for the end of the process.
   Exit wait();
-  /// Waits for the end of the process. While a signal has stopped the child, this process stops as
-  /// well, so that its own supervisor notices.
+  /// Waits for the end of the child. While a signal (SIGSTOP) has stopped the child, this process
+  /// stops itself as well, so that the program that supervises this process notices.
   Exit wait_alike();
-  /// Sends a signal, if there is a process.
+  /// Sends a signal to the process; does nothing if this object owns none.
   void signal(int number) const noexcept;
   void kill() const noexcept { signal(SIGKILL); }
 
@@ -101,9 +104,9 @@ struct ProgramOutput {
 };
 
 /// Runs a program to its end and returns its output.
-/// @param wants_stop called now and then; the program is killed once it returns true
-/// @param takes_line called with each line that the program writes to standard error, as it comes;
-///   lines for which it returns true are not in the output
+/// @param wants_stop called about every 100 ms; the program is killed once it returns true
+/// @param takes_line called with each line of the program's standard error as soon as it arrives;
+///   lines for which it returns true are left out of ProgramOutput::error
 /// @throws std::system_error if it does not start
 ProgramOutput run_program(const std::string& program, const std::vector<std::string>& args,
                           const std::function<bool()>& wants_stop = {},

@@ -1,4 +1,4 @@
-/// File descriptors and pipes.
+/// A class that owns a file descriptor, and functions for pipes, reading and writing.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,8 @@
 
 namespace traffic::os {
 
-/// Owns a descriptor; -1 when default-constructed or moved from.
+/// Owns a file descriptor and closes it. The descriptor is -1 after default construction and after
+/// a move.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -47,8 +48,8 @@ Pipe make_pipe();
 /// @return false if writing fails
 bool write_all(int fd, std::span<const std::byte> bytes) noexcept;
 
-/// Reads as read() does, but is not interrupted by signals. @return bytes read, 0 at the end, -1
-/// with errno
+/// Reads as read() does, but is not interrupted by signals.
+/// @return number of bytes read; 0 at the end of the file; -1 after an error, which errno describes
 long read_some(int fd, std::span<std::byte> room) noexcept;
 
 }  // namespace traffic::os

@@ -1,4 +1,5 @@
-/// Memory for large arrays, on pages of a suitable kind. Small arrays use the general allocator.
+/// Allocators for std::vector that give large arrays memory pages of their own, or huge pages.
+/// Small arrays use the general allocator.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +8,9 @@
 
 namespace traffic::os {
 
-/// Pages of their own for arrays that are often allocated and freed under a memory limit. The pages
-/// return to the system when the array is freed. The general allocator would keep freed blocks, up
-/// to twice the memory in use.
+/// Gives each array memory pages of its own, for arrays that are often allocated and freed under a
+/// memory limit. The pages return to the system when the array is freed. The general allocator
+/// would keep freed blocks, up to twice the memory in use.
 struct OwnPages {
   static constexpr std::size_t kLarge_bytes = std::size_t{1} << 20;
   /// @throws std::bad_alloc
@@ -17,7 +18,7 @@ struct OwnPages {
   static void deallocate(void* memory, std::size_t bytes) noexcept;
 };
 
-/// Huge pages for arrays that are read in random order. They reduce misses of the TLB.
+/// Gives arrays huge pages, which reduce TLB misses when an array is read in random order.
 struct HugePages {
   static constexpr std::size_t kLarge_bytes = std::size_t{2} << 20;
   /// @throws std::bad_alloc

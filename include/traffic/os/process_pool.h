@@ -1,4 +1,4 @@
-/// Runs functions of this program in processes of their own, which send messages to this process.
+/// Runs functions of this program in child processes, which can send messages to this process.
 ///
 ///     void run_one() {
 ///       ProcessPool pool;
@@ -23,7 +23,7 @@
 
 namespace traffic::os {
 
-/// The channel from a process of a pool to its parent.
+/// The channel through which a child process of a ProcessPool sends messages to its parent.
 class Messages {
  public:
   explicit Messages(Descriptor to) : to_(std::move(to)) {}
@@ -35,25 +35,27 @@ class Messages {
   Descriptor to_;
 };
 
-/// For use by one thread. The destructor kills the running processes and waits for their ends.
+/// Starts child processes and collects their messages and exits. Only one thread may use a pool.
+/// The destructor kills the running processes and waits for their ends.
 class ProcessPool {
  public:
   struct Event {
     int process = 0;
     std::string message = {};
-    std::optional<Exit> exit = std::nullopt;  ///< set in the last event: the process has ended
+    std::optional<Exit> exit = std::nullopt;  ///< set in the last event of a process
   };
   /// The main function of a process; it returns the exit code.
   using Body = std::function<int(const Messages& parent)>;
 
   /// Starts a process.
-  /// @return its number, counted from 0; numbers are not used again
+  /// @param parent_death_signal signal for the process when this thread ends
+  /// @return the number of the process; the first process of a pool has number 0, the next 1, ...
   /// @throws std::system_error
   int start(const Body& body, int parent_death_signal = SIGKILL);
   /// Number of processes whose end wait() has not returned yet.
   [[nodiscard]] std::size_t size() const { return processes_.size(); }
   void signal(int process, int number) const noexcept;
-  /// Waits for messages and ends, at most timeout_s (negative: without limit).
+  /// Waits until a message arrives or a process ends, at most timeout_s (negative: without limit).
   /// @throws std::system_error
   std::vector<Event> wait(double timeout_s);
 

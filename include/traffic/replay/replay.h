@@ -1,6 +1,6 @@
-/// The latest experience of a rank, for off-policy learners. A replay has one stream for each agent
-/// of the rank: the sequence of this agent's steps. It keeps the steps of all streams in a ring of
-/// segments, the newest one last.
+/// The replay buffer of a rank (an MPI process) for off-policy learners: it stores the newest
+/// experience and draws transitions from it. A replay has one stream for each agent of the rank:
+/// the sequence of this agent's steps. The steps of all streams are kept in a ring of segments.
 ///
 ///     Replay make_replay() {
 ///       const SegmentShape segment{.steps = 64, .streams = 192, .obs_dim = 61};
@@ -51,7 +51,7 @@ struct Transitions {
   std::span<float> next_obs;  ///< [count, obs_dim]; meaningless where the discount is 0
 };
 
-/// Not thread-safe.
+/// The replay buffer of one rank. Not thread-safe.
 class Replay {
  public:
   explicit Replay(const ReplayOptions& options);
@@ -63,24 +63,26 @@ class Replay {
   [[nodiscard]] std::int64_t size() const { return num_steps_ * options_.segment.streams; }
   /// Number of segments that were discarded since the replay was made or restored.
   [[nodiscard]] std::int64_t num_forgotten() const { return num_forgotten_; }
-  /// Number of transitions that draw() may choose from; transitions before a gap count as well.
+  /// Number of transitions among which draw() chooses. It includes transitions that span a gap,
+  /// which draw() rejects.
   [[nodiscard]] std::int64_t num_drawable(std::int64_t n_step) const;
 
-  /// Draws transitions with replacement and equal probability. A transition can be drawn if its n
-  /// steps, or its steps up to the end of the episode, are known.
+  /// Draws transitions with replacement and equal probability. It never draws a transition that
+  /// begins in one of the newest n_step steps or spans a gap. It also rejects a transition whose
+  /// episode is truncated within its n_step steps.
   /// @param out gets as many transitions as out.actions has entries
   /// @throws Error if none can be drawn, or sizes differ
   void draw(const Returns& returns, Rng& rng, const Transitions& out) const;
 
   using Segments = std::vector<std::shared_ptr<const Segment>>;
   /// All segments, oldest first. All but the last are full and do not change while the caller holds
-  /// them; the last one is a copy.
+  /// them. If the last one is not full, it is a copy.
   [[nodiscard]] Segments segments() const;
   /// Replaces all segments. Keeps the newest ones if there are too many.
   /// @throws Error if a segment has another shape, or if one other than the last is not full
   void restore(const Segments& segments);
-  /// Marks a gap: the next step that is pushed does not continue the last one. Discards the newest
-  /// segment unless it is full.
+  /// Marks a gap: the next step that is pushed does not continue the last one. Gaps lie between
+  /// segments, so this function discards the newest segment if it is not full.
   void begin_anew();
 
  private:

@@ -1,10 +1,10 @@
-/// Consecutive steps of all streams of a rank. A replay consists of segments, and a checkpoint
-/// stores each of them in a file.
+/// A segment stores consecutive steps of all streams of a rank; a stream is the sequence of steps
+/// of one agent. A replay consists of segments, and a checkpoint stores each segment in a file.
 ///
 /// The files lie beside the checkpoint and have this content (little-endian):
 ///
 ///   "TRAFRPLY"       8 bytes
-///   u32 version = 1, u32 continues
+///   u32 version = 1, u32 continues (1: its first step continues the preceding segment)
 ///   i64 steps, streams, obs_dim, action_dim, filled
 ///   u16 obs            [filled, streams, obs_dim]     IEEE half
 ///   u16 action vectors [filled, streams, action_dim]  IEEE half

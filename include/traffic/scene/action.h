@@ -39,15 +39,16 @@ inline constexpr Longitudinal kLastLongitudinal = Longitudinal::kArriveGreen;
 std::string_view name_of(Longitudinal command);
 
 /// Change to a neighbouring lane; without effect if there is no such lane. The vehicle tries to
-/// change and then keeps the new lane. Both together last kLaneKeptS, or until the vehicle passes
-/// the conflict that was ahead. Later commands do not shorten this time.
+/// change and then keeps the new lane. The attempt and the keeping together last kLaneKeptS. They
+/// end earlier when the vehicle passes the conflict that was ahead. Later commands do not shorten
+/// this time.
 enum class LaneChange : std::int8_t { kRight = -1, kKeep = 0, kLeft = 1 };
 /// Duration in seconds for which a commanded lane is kept. On the scenario `weave` the gain over no
 /// control is 2.8 % with 3 s, 4.7 % with 15 s and 5.2 % with 30 s.
 inline constexpr double kLaneKeptS = 30.0;
 
-/// A command without its numbers, as the key vehicles.commands names it: a longitudinal command or
-/// a lane change.
+/// The kind of a command, without speeds and durations: a longitudinal command or a lane change.
+/// The configuration key vehicles.commands lists the kinds that a policy may use.
 struct CommandKind {
   Longitudinal longitudinal = Longitudinal::kNone;
   LaneChange lane_change = LaneChange::kKeep;
@@ -60,7 +61,8 @@ CommandKind command_kind_of(std::string_view name);
 
 /// A command for one vehicle. It begins with the next step and lasts `hold_s`. It ends earlier if
 /// another command for the vehicle replaces it, or if the vehicle passes the conflict that was
-/// ahead when the command was given (kFast goes on). An empty command ends the present command.
+/// ahead when the command was given (kFast does not end there). An empty command ends the present
+/// command.
 struct Command {
   std::uint32_t vehicle_id = 0;
   Longitudinal longitudinal = Longitudinal::kNone;
@@ -104,7 +106,7 @@ std::optional<double> next_speed(const ActiveCommand& active, const Vehicle& veh
                                  double allowed_mps);
 
 /// Seconds until the conflicting streams have lost their greens. Greens that are on or begin within
-/// lead_s count. Returns nothing without such a green, or if one does not end within
+/// lead_s count. Returns nothing if no green counts, or if a green that counts does not end within
 /// kSignalHorizonS.
 std::optional<double> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle,
                                                double lead_s = 0);
@@ -112,7 +114,8 @@ std::optional<double> conflicting_green_left_s(const RoadState& state, const Veh
 /// has green, if the stop line has no light, or if no green begins within kSignalHorizonS.
 std::optional<double> own_red_left_s(const RoadState& state, const Vehicle& vehicle);
 
-/// The commands in force. Keeps Vehicle::commanded and committed_until_s up to date.
+/// All commands in force in one simulation. Keeps Vehicle::commanded and committed_until_s up to
+/// date.
 class CommandBook {
  public:
   void clear() { active_.clear(); }

@@ -1,4 +1,5 @@
-/// A scripted controller that advises a policy (vehicles.advisor).
+/// Runs a scripted controller that advises a learned policy for vehicles. The configuration key
+/// vehicles.advisor names the script.
 #pragma once
 
 #include <memory>
@@ -12,10 +13,10 @@
 
 namespace traffic::scene {
 
-/// Runs the script that advises a policy. The policy decides once per control period and sees the
-/// script's commands as advice. Until the policy's next decision, the script goes on deciding at
-/// its own times. It may command all vehicles except those for which the policy did not follow the
-/// advice. A policy that always follows the advice therefore acts exactly as the script does alone.
+/// The policy decides once per control period and sees the script's commands as advice. Until the
+/// policy's next decision, the script goes on deciding at its own times. It may command all
+/// vehicles except those for which the policy did not follow the advice. A policy that always
+/// follows the advice therefore acts exactly as the script does alone.
 class Advisor {
  public:
   /// @param script must decide the same whenever the state is the same

@@ -44,9 +44,9 @@ class Controller {
 struct CandidateRule {
   double zone_m = 100.0;   ///< maximum distance to the next stop line
   bool lead_only = false;  ///< only the first CV of each lane
-  bool behind = false;     ///< also vehicles in or after the zone of a passed conflict, unless
-                           ///< lead_only
-  /// Only vehicles that conflict with a stream whose light is green until a known time, or turns
+  bool behind = false;     ///< also vehicles in or after the zone of a passed conflict; has no
+                           ///< effect with lead_only
+  /// Only vehicles that would meet a stream whose light is green until a known time, or turns
   /// green within lead_s. On other vehicles the command arrive_late has no effect.
   bool released_only = false;
   double lead_s = 0;  ///< used by released_only

@@ -1,8 +1,8 @@
 /// A frame is one observation of the traffic: a graph whose nodes are the vehicles.
 ///
-/// All values are in physical units; normaliser.h scales them for models. The tables of
-/// FeatureSpec are the only place that defines the name, unit and scale of a feature. The data
-/// format and the models read these tables.
+/// All values are in physical units; normaliser.h scales them for models. The tables that
+/// node_features(), edge_features() and global_features() return define the name, unit and scale of
+/// every feature. The data format and the models read these tables.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-/// Builds the graph that a model observes from the state of the road.
+/// Builds, from the state of the road, the graph that a model observes.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ inline constexpr int kMaxNeighbours = 8;
 /// Builds frames into buffers that it reuses. Each simulation has its own builder.
 class FrameBuilder {
  public:
-  /// @return valid until the next call
+  /// @return the frame, which is valid until the next call
   const GraphFrame& build(const RoadState& state);
 
  private:

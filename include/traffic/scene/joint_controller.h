@@ -1,4 +1,5 @@
-/// Controllers that act together in one simulation: one for vehicles, one for traffic lights.
+/// Makes one controller from two that act in the same simulation: one for vehicles and one for
+/// traffic lights.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@ namespace traffic::scene {
 
 /// Joins controllers into one. Each part decides at the same times as it would alone.
 /// @param parts not empty; a single part is returned unchanged
-/// @throws ConfigError if two parts command vehicles, or two command lights
+/// @throws ConfigError if more than one part commands vehicles, or more than one commands lights
 std::unique_ptr<Controller> join_controllers(std::vector<std::unique_ptr<Controller>> parts);
 
 }  // namespace traffic::scene

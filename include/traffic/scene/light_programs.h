@@ -1,4 +1,4 @@
-/// Programs of traffic lights in SUMO's files.
+/// Reads the programs of traffic lights from SUMO's files. A program lists the phases of a light.
 #pragma once
 
 #include <filesystem>

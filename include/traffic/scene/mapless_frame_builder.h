@@ -39,7 +39,7 @@ class MaplessFrameBuilder {
  public:
   /// @param time_s since the start of the episode
   /// @param arrived_30s number of vehicles that left in the last 30 s
-  /// @return valid until the next call
+  /// @return the frame, which is valid until the next call
   const GraphFrame& build(double time_s, std::span<const MaplessVehicle> vehicles, int arrived_30s);
 
   /// Names of the node features and global features that are always 0.

@@ -1,7 +1,9 @@
-/// The road of a SUMO network: lanes, their links, and the conflicts at which streams meet.
+/// A road network of SUMO in memory: its edges, its lanes with the links between them, and its
+/// conflicts (places where streams of traffic meet).
 ///
 /// A stream is the traffic on one approach to a conflict. Objects refer to each other by indices
-/// into the vectors of `Road`. A Road never changes after it is read; threads may share it.
+/// into the vectors of `Road`. A comment such as [lanes] says what the index of a vector counts. A
+/// Road never changes after it is read; threads may share it.
 #pragma once
 
 #include <cstdint>
@@ -66,12 +68,12 @@ struct Stretch {
 struct Approach {
   int edge = -1;
   std::vector<int> lanes{};        ///< lanes that lead into the conflict
-  std::vector<int> next_edges{};   ///< where those lanes lead
-  std::vector<int> conflicting{};  ///< the approaches of this conflict whose streams it meets
+  std::vector<int> next_edges{};   ///< edges to which these lanes lead
+  std::vector<int> conflicting{};  ///< approaches of the conflict whose streams this stream meets
   bool minor = false;              ///< all its lanes give way or end
   bool major = false;              ///< none of its lanes gives way or ends
-  int light = -1;                  ///< the light at the stop line, or one upstream that releases
-                                   ///< this stream; -1: none
+  int light = -1;                  ///< the light at the stop line or, if it has none, the light
+                                   ///< upstream that lets this stream pass; -1: neither exists
   std::vector<int> light_links{};  ///< indices of its links into the light's state string
 };
 
@@ -109,12 +111,12 @@ struct Road {
   std::vector<std::string> lights;  ///< ids of the traffic lights
   std::vector<Conflict> conflicts;
   std::vector<std::vector<NearLane>>
-      near;  ///< [lanes] lanes within kNeighbourReachM, the lane itself first
+      near;  ///< [lanes] the lanes within kNeighbourReachM; each lane's own entry comes first
   std::vector<std::vector<StretchOf>> stretches;  ///< [edges] parts that belong to conflicts
   std::vector<std::pair<int, int>>
       lane_approach;  ///< [lanes] conflict and approach whose stop line ends the lane; -1, -1: none
-  std::unordered_map<std::string, int> lane_index;  ///< by SUMO id
-  std::unordered_map<std::string, int> edge_index;  ///< by SUMO id
+  std::unordered_map<std::string, int> lane_index;  ///< SUMO id to index into `lanes`
+  std::unordered_map<std::string, int> edge_index;  ///< SUMO id to index into `edges`
 
   [[nodiscard]] const Edge& edge_of(int lane) const {
     return edges[static_cast<std::size_t>(lanes[static_cast<std::size_t>(lane)].edge)];
@@ -133,7 +135,7 @@ struct Road {
   [[nodiscard]] Point point_at(int lane, double pos_m) const;
 };
 
-/// Maximum distance between neighbours.
+/// Maximum distance in metres between vehicles that count as neighbours.
 inline constexpr double kNeighbourReachM = 50.0;
 
 /// Reads a network as netconvert writes it (.net.xml, plain or gzip) and finds its conflicts.

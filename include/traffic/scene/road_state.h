@@ -1,5 +1,5 @@
-/// The vehicles on the road, and the quantities that follow from their positions: leaders,
-/// conflicts ahead, queues and scores.
+/// RoadState holds the vehicles of one simulation or recording. It derives leaders, conflicts
+/// ahead, queues and scores from their positions and speeds.
 ///
 /// The owner (the SUMO environment, or a reader of recorded trajectories) reports departures,
 /// writes lane, position and speed of every vehicle, and calls update() once a step. Not
@@ -25,7 +25,7 @@ struct ApproachState {
   int queue = 0;              ///< how many of these vehicles are slower than kQueueSpeedMps
   int backlog = 0;            ///< vehicles that wait to enter the network towards this stop line
   double near_density = 0;    ///< veh/km/lane over the last kNearLineM before the stop line
-  double near_speed_mps = 0;  ///< mean speed there; the speed limit when it is empty
+  double near_speed_mps = 0;  ///< mean speed there; the speed limit when no vehicle is there
   int passed_30s = 0;         ///< vehicles that crossed the stop line in the last kRecentS
   int lanes_held = 0;         ///< lanes whose first connected vehicle (CV) is under control
 };
@@ -35,7 +35,7 @@ struct ConflictState {
   double zone_density = 0;          ///< veh/km/lane
   double zone_speed_mps = 0;        ///< mean speed; the speed limit when the zone is empty
   double downstream_density = 0;    ///< veh/km/lane
-  double downstream_speed_mps = 0;  ///< as zone_speed_mps
+  double downstream_speed_mps = 0;  ///< mean speed; the speed limit when no vehicle is there
 };
 
 inline constexpr double kQueueSpeedMps = 5.0;
@@ -118,11 +118,11 @@ class RoadState {
 
   [[nodiscard]] const EpisodeScore& score() const { return score_; }
   [[nodiscard]] EpisodeScore& score() { return score_; }
-  /// [conflicts] shares of EpisodeScore::numerator() since the start of the episode: the progress
-  /// that vehicles made while this was their next conflict, plus the rest of their route when they
-  /// passed it.
+  /// [conflicts] parts of EpisodeScore::numerator() that count for each conflict, since the start
+  /// of the episode. A vehicle's progress counts for its next conflict. When the vehicle passes the
+  /// conflict, the rest of its route counts for that conflict as well.
   [[nodiscard]] std::span<const double> conflict_numerators() const { return conflict_numerators_; }
-  /// [conflicts] shares of EpisodeScore::lost_s(): time lost by vehicles before the conflict or
+  /// [conflicts] parts of EpisodeScore::lost_s(): time lost by vehicles before the conflict or
   /// waiting to enter towards it. Vehicles without a conflict ahead count for the conflict in whose
   /// zone or downstream road they are.
   [[nodiscard]] std::span<const double> conflict_losses_s() const { return conflict_losses_s_; }

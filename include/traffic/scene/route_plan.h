@@ -1,4 +1,5 @@
-/// Properties of a route: distances along it, and the conflict ahead of each of its edges.
+/// RoutePlan: precomputed properties of a vehicle's route, such as distances along it and the
+/// conflict ahead of each of its edges. Vehicles with the same route share a plan.
 #pragma once
 
 #include <memory>
@@ -38,7 +39,7 @@ struct RoutePlan {
   [[nodiscard]] int find(int edge, int from) const;
 };
 
-/// Makes the plans of routes and keeps them. A plan lives as long as this object.
+/// Makes a plan for each route and stores it. A plan lives as long as this object.
 class RoutePlans {
  public:
   explicit RoutePlans(const Road& road) : road_(road) {}

@@ -1,4 +1,5 @@
-/// Scores of an episode.
+/// The counts of one episode of a simulation (vehicles, lost time, safety events), and the scores
+/// that controllers are compared by.
 #pragma once
 
 #include <cstdint>
@@ -69,8 +70,8 @@ struct EpisodeScore {
   [[nodiscard]] double mean_abs_accel_mps2() const;
 };
 
-/// Whether the episode has lasted three times the duration of a trip without losses. Before that,
-/// the network is not filled, and it is not known whether traffic is saturated.
+/// Whether the episode has lasted at least three times as long as a trip without losses takes.
+/// Before that time the network has not filled up, so nobody can tell whether traffic is saturated.
 /// @param step_length_s duration of a step
 bool is_steady(const EpisodeScore& score, double step_length_s);
 /// Whether traffic is steady and the network cannot serve the demand, so that a controller can
@@ -82,7 +83,8 @@ bool is_saturated(const EpisodeScore& score, double step_length_s);
 
 /// The aim of a controller (env.objective).
 enum class Objective : std::uint8_t { kThroughput, kDelay };
-/// kDelay for "delay", kThroughput for all other texts: "ocr", and "auto" before it is resolved.
+/// The objective that a text of env.objective names: kDelay for "delay", kThroughput for all other
+/// texts. "auto" counts as kThroughput until the program has replaced it by "ocr" or "delay".
 inline Objective objective_of(std::string_view name) {
   return name == "delay" ? Objective::kDelay : Objective::kThroughput;
 }

@@ -1,6 +1,9 @@
-/// Rules of the safety shield, as pure functions. The shield checks the speed that a command asks
-/// for in two levels. Gaps are defined as in SUMO: bumper to bumper minus the follower's minGap, so
-/// a standing queue has gaps of about 0.
+/// Rules of the safety shield, as functions without state. The shield corrects the speed that a
+/// command requests. Level 1 limits the speed to what the vehicle can reach within a step. Level 2
+/// brakes the vehicle if the speed would bring it too close to its leader.
+///
+/// Gaps are defined as in SUMO: bumper to bumper minus the follower's minGap, so a standing queue
+/// has gaps of about 0.
 #pragma once
 
 #include <limits>
@@ -20,7 +23,8 @@ inline constexpr double kNeverS = std::numeric_limits<double>::infinity();
 double time_headway_s(double gap_m, double speed_mps);
 /// Time-to-collision in seconds; kNeverS if the gap does not shrink.
 double time_to_collision_s(double gap_m, double speed_mps, double leader_speed_mps);
-/// Whether a follower is below thw_s or ttc_s.
+/// Whether the follower's time headway is below limits.thw_s, or its time-to-collision is below
+/// limits.ttc_s.
 bool is_unsafe(double gap_m, double speed_mps, double leader_speed_mps, const ShieldLimits& limits);
 
 /// Limits of a vehicle's acceleration.
@@ -38,8 +42,8 @@ struct FollowSituation {
   double gap_m = 0;       ///< gap to the leader
   double leader_speed_mps = 0;
 };
-/// Level 2: the speed to brake to if `wanted_mps` would lead below a threshold within the step;
-/// nothing if the command is safe.
+/// Level 2: the speed to brake to if the vehicle would become unsafe (is_unsafe) within the step at
+/// `wanted_mps`; nothing if it stays safe.
 std::optional<double> braking_override(const FollowSituation& situation, const ShieldLimits& limits,
                                        double step_s);
 

@@ -18,8 +18,8 @@ struct SignalPhase {
   double duration_s = 0;
   std::string state;      ///< one letter per link
   std::string name = {};  ///< in NEMA programs the phase's number
-  double min_s = 0;  ///< shortest and longest duration that the program allows; equal where the
-  double max_s = 0;  ///< program fixes the duration
+  double min_s = 0;       ///< shortest duration that the program allows
+  double max_s = 0;       ///< longest duration; equal to min_s if the program fixes the duration
 };
 
 /// A light at one moment.
@@ -52,9 +52,9 @@ class SignalProgram {
   std::vector<double> start_s_;  ///< [phases] start within the cycle
   double cycle_s_ = 0;
   std::vector<std::vector<double>>
-      after_end_s_;  ///< [phases][links] change_s at the end of the phase
+      after_end_s_;  ///< [phases][links] LightState::change_s at the end of the phase
   std::vector<std::vector<double>>
-      green_end_s_;  ///< [phases][links] green_end_s at the end of the phase
+      green_end_s_;  ///< [phases][links] LightState::green_end_s at the end of the phase
 };
 
 }  // namespace traffic::scene

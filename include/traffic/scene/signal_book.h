@@ -1,11 +1,12 @@
 // clang-format off
-/// Carries out commands for traffic lights. A green is a phase in which some links may drive. The
-/// book inserts yellow and all-red between two greens and keeps to the minimum and maximum duration
-/// of a green.
+/// SignalBook records the states of all traffic lights of a simulation and carries out commands for
+/// them. A green is a phase in which some links may drive. Between two greens SignalBook inserts
+/// yellow and all-red. It keeps the duration of each green between a minimum and a maximum.
 ///
 ///     #include "traffic/scene/road_state.h"
 ///
-///     /// In every step, after reset(): asks each light that may switch for this green.
+///     /// Call it in every step after SignalBook::reset(). It commands each light that may switch
+///     /// to show wanted_green. `show` passes a change to the simulator.
 ///     void step(SignalBook& book, const RoadState& state, int wanted_green,
 ///               const std::function<void(const SignalChange&)>& show) {
 ///       book.observe(state.time_s(), state.lights());
@@ -31,8 +32,8 @@
 
 namespace traffic::scene {
 
-/// While vehicles are inside the junction, all-red is prolonged. If none of them has driven out for
-/// this time (in seconds), all-red ends, since they may be waiting for the next green.
+/// While vehicles are inside the junction, all-red is prolonged. If no vehicle has driven out for
+/// this time (in seconds), all-red ends: the vehicles may be waiting for the next green.
 inline constexpr double kClearanceS = 10.0;
 /// Maximum time in seconds by which all-red is prolonged.
 inline constexpr double kLongestClearanceS = 30.0;
@@ -45,21 +46,22 @@ enum class SignalMode : std::uint8_t { kTakesOver, kKeepsPrograms };
 /// SignalMode::kKeepsPrograms only `left_s`.
 struct SignalCommand {
   std::int32_t light = 0;  ///< index into Road::lights
-  std::int32_t green = 0;  ///< green to show next, index into SignalPlan::greens(); the present
-                           ///< green continues if it is chosen again
-  float left_s = 0;  ///< time that the present phase lasts from now on; the book changes it if
+  std::int32_t green = 0;  ///< green to show next, index into SignalPlan::greens(); the index
+                           ///< of the present green lets it continue
+  float left_s = 0;  ///< time that the present phase lasts from now on; SignalBook changes it if
                      ///< the phase would become too short or too long
 };
 
-/// A light's new state, or the new duration of its phase, from the next step on.
+/// A light's new state, or the new remaining time of its phase. It holds from the next step on.
 struct SignalChange {
   int light = 0;
-  std::string state = {};  ///< new state, if left_s is negative
-  double left_s = -1;      ///< time that the present phase still lasts
+  std::string state = {};  ///< new state; used only if left_s is negative
+  double left_s = -1;      ///< time that the present phase still lasts; negative: `state` changes
 };
 
-/// A state that a light may show next: one of its greens. If the light keeps its program, it is the
-/// present phase or the next phase in which a link that is red now gets green.
+/// A state that a light may show next. If a controller has taken over the light, the options are
+/// all greens of the light. If the light keeps its program, the options are the present phase and
+/// the next phase in which a link that is red now gets green.
 struct SignalOption {
   const SignalGreen* green = nullptr;
   bool is_present = false;
@@ -93,9 +95,10 @@ class SignalBook {
   [[nodiscard]] const SignalLimits& limits() const { return limits_; }
   /// The green that the light shows, or showed before its present yellow; -1: not taken over.
   [[nodiscard]] int present(int light) const;
-  /// Whether the light may be commanded: it shows a green that has reached its minimum duration. If
-  /// lights keep their programs: the duration of the present phase is not fixed, its maximum is not
-  /// reached, and its minimum is reached before the next command.
+  /// Whether the light may be commanded. A light that was taken over must show a green that has
+  /// reached its minimum duration. A light that keeps its program must be in a phase without a
+  /// fixed duration. This phase must not have reached its maximum, and it must reach its minimum
+  /// before the next command.
   /// @param next_s time until the next command can be given; matters only for kept programs
   [[nodiscard]] bool may_switch(int light, double next_s = 0.0) const;
   /// Duration of the present green so far; 0 without a green.
@@ -133,13 +136,14 @@ class SignalBook {
     int present = -1;
     int next = -1;                ///< green that follows; -1: none
     double since_s = 0;           ///< start of the stage
-    bool occupied = false;        ///< vehicles stand inside, or have stood there
-    double moved_s = 0;           ///< when a vehicle last drove out
-    int phase = -1;               ///< of the program, while the light keeps it
+    bool occupied = false;        ///< vehicles stand inside the junction, or have stood there
+    double moved_s = 0;           ///< time at which a vehicle last drove out of the junction
+    int phase = -1;               ///< phase of the program; -1: not known, or program was left
     double phase_since_s = 0;     ///< start of the phase
     double phase_left_s = 0;      ///< time until its end
     bool phase_is_set = false;    ///< its duration was set
-    std::vector<double> shown_s;  ///< [greens, or phases of a kept program] when shown last
+    std::vector<double> shown_s;  ///< time at which each green was last shown; with a kept
+                                  ///< program an element for each phase
   };
   /// Limits of the time that the phase of a kept program still lasts.
   struct TimeLeft {

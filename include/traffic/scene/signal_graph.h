@@ -51,7 +51,8 @@ struct SignalGraph {
   }
 };
 
-/// Finds once which light follows which, and builds the graph at any moment.
+/// The constructor finds which lights follow each other. build() computes the graph for the present
+/// moment.
 class SignalGraphBuilder {
  public:
   explicit SignalGraphBuilder(const Road& road);
@@ -71,8 +72,8 @@ class SignalGraphBuilder {
   struct Edge {
     int source = -1;
     double distance_m = 0;
-    int there = -1;  ///< way from the source to the destination; -1: none
-    int back = -1;   ///< way from the destination to the source
+    int there = -1;  ///< index of the Way from source to destination; -1: none
+    int back = -1;   ///< index of the Way from destination to source; -1: none
   };
   void add_ways(const Road& road, int light, int link, int first_edge);
   void join_lights();

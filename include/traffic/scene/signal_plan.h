@@ -1,4 +1,5 @@
-/// The states that a controller may choose for a traffic light, and the transitions between them.
+/// SignalPlan: the states that a controller may choose for one traffic light, and the yellow and
+/// all-red states between them.
 #pragma once
 
 #include <map>
@@ -35,7 +36,7 @@ struct SignalLimits {
 /// The content of a <tlLogic> element, a program of a light in SUMO's files.
 struct SignalLogic {
   std::vector<SignalPhase> phases;
-  std::map<std::string, std::string> parameters;  ///< its <param> elements
+  std::map<std::string, std::string> parameters;  ///< key and value of each <param> element
 
   /// Whether this is a NEMA program: each phase belongs to one of two rings, which run side by
   /// side.

@@ -1,5 +1,6 @@
-/// Traffic before the lights for each link, and the features that a controller of lights observes.
-/// The features mean the same at every light of every network.
+/// SignalView counts the traffic that approaches each link of the traffic lights, and computes the
+/// features that a controller of lights observes. The features mean the same at every light of
+/// every network.
 ///
 /// A vehicle belongs to the link of the next light on its route if the stop line is within
 /// kSignalReachM. Any number of edges may lie between them, so queues across short edges count.
@@ -29,13 +30,13 @@ inline constexpr double kDrivingOutMps = 3.0;
 /// Traffic before one link of a light.
 struct SignalLinkState {
   int vehicles = 0;           ///< within reach of the link
-  int queue = 0;              ///< how many of these are slower than kSignalQueueMps
-  int near = 0;               ///< how many of these are within kNearSignalM
-  int close = 0;              ///< how many of these are within kCloseSignalM
-  int coming = 0;             ///< how many reach the line within 3 s, or are within 10 m of it
-  double wait_s = 0;          ///< sum of the times for which these have been standing
+  int queue = 0;              ///< how many of `vehicles` are slower than kSignalQueueMps
+  int near = 0;               ///< how many of `vehicles` are within kNearSignalM
+  int close = 0;              ///< how many of `vehicles` are within kCloseSignalM
+  int coming = 0;             ///< how many reach the stop line within 3 s, or are within 10 m
+  double wait_s = 0;          ///< sum of the times for which `vehicles` have been standing
   double longest_wait_s = 0;  ///< maximum of these times
-  double loss = 0;            ///< time that these lose, in seconds per second
+  double loss = 0;            ///< time that `vehicles` lose, in seconds per second
   /// Vehicles that will come into reach: those between kSignalReachM and kArrivingReachM away, and
   /// those before the previous light that have green there.
   int arriving = 0;
@@ -51,7 +52,7 @@ struct SignalLightState {
   int queue = 0;
   double loss = 0;
   int inside = 0;     ///< vehicles slower than kSignalQueueMps inside its junctions
-  int leaving = 0;    ///< vehicles that have stood there and drive out, slower than kDrivingOutMps
+  int leaving = 0;    ///< vehicles that have stood inside and now drive out, below kDrivingOutMps
   double lost_s = 0;  ///< time lost before this light in the last step, also by vehicles that wait
                       ///< to enter towards it
 };
@@ -94,6 +95,7 @@ class SignalView {
     std::size_t edge = 0;  ///< index into the route of the edge at whose end the light stands
     double line_m = 0;     ///< distance from the start of the route to the stop line
   };
+  /// An approach whose vehicles that wait to enter the network count as waiting for a light.
   struct Backlog {
     int conflict = 0;
     int approach = 0;
@@ -116,7 +118,7 @@ class SignalView {
   std::vector<Backlog> backlogs_;
   std::unordered_map<const RoutePlan*, std::vector<Ahead>> ahead_;
   std::vector<float> stood_s_;      ///< [vehicle ids] time that it has been standing
-  std::vector<char> stood_inside_;  ///< [vehicle ids] in its present junction
+  std::vector<char> stood_inside_;  ///< [vehicle ids] whether it has stood in its present junction
   std::vector<SignalLightState> lights_;
 };
 

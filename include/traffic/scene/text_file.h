@@ -1,4 +1,4 @@
-/// SUMO's files as text, compressed by gzip or not.
+/// Reads text files such as SUMO's XML files, plain or compressed by gzip.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 namespace traffic::scene {
 
 /// Whole content of a file, inflated if it is gzip.
-/// @param what kind of file, for messages: "network"
+/// @param what kind of file, as error messages name it, such as "network"
 /// @throws DataError if it cannot be read
 std::string read_text_file(const std::filesystem::path& path, std::string_view what);
 

@@ -1,5 +1,7 @@
-/// A vehicle on the road. The owner of the RoadState (the SUMO environment, or a reader of recorded
-/// trajectories) writes some of its values; RoadState derives the others.
+/// The state of one vehicle. RoadState (road_state.h) holds a Vehicle for each vehicle on the road.
+///
+/// The owner of the RoadState is the SUMO environment or a reader of recorded trajectories. It
+/// writes the first two groups of members. RoadState::update() derives the last group from them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +11,7 @@
 
 namespace traffic::scene {
 
-/// Maximum distance to a leader or follower.
+/// Maximum distance in metres to a leader or follower.
 inline constexpr double kLeaderReachM = 100.0;
 
 struct Vehicle {
@@ -22,11 +24,12 @@ struct Vehicle {
   Ability ability{1.5, 4.5};
   double max_speed_mps = 1e3;
   double speed_factor = 1.0;  ///< desired speed of the driver divided by the speed limit
-  double driven_m = 0;        ///< distance along its route before the owner first saw it
+  double driven_m = 0;        ///< distance that it had driven on its route when the owner first
+                              ///< saw it
 
-  // Written by the owner before every update.
-  int lane = -1;  ///< lane of the road or inside a junction; -1: on no lane of its route now
-                  ///< (teleporting, parked, overtaking on a lane of the opposite direction)
+  // Written by the owner before every call of RoadState::update().
+  int lane = -1;  ///< index into Road::lanes; -1: on no lane of its route now (teleporting,
+                  ///< parked, overtaking on a lane of the opposite direction)
   double lane_pos_m = 0;
   double speed_mps = 0;
   double time_loss_s = 0;  ///< time that it has lost so far, as SUMO's trip information counts it
@@ -46,24 +49,26 @@ struct Vehicle {
   int approach = -1;        ///< approach of that conflict from which it comes
   int stop_lane = -1;       ///< lane with the next stop line to which its own lane leads; -1: none
   double line_m = 0;        ///< distance to that stop line
-  double lane_end_m = 0;    ///< distance for which its lane follows its route
-  int passed = -1;          ///< conflict in whose zone or downstream road it is; -1: none
+  double lane_end_m = 0;    ///< distance that it can drive on its route without a lane change
+  int passed = -1;          ///< passed conflict in whose zone or downstream road it is; -1: none
   bool in_zone = false;     ///< whether it is in the zone of `passed`, not downstream
   int leader = -1;          ///< index of the next vehicle on its path; -1: none within reach
   double leader_gap_m = 0;  ///< bumper to bumper; kLeaderReachM when there is none
   int follower = -1;        ///< index of the nearest vehicle whose leader this is
   double follower_gap_m = 0;  ///< bumper to bumper; kLeaderReachM when there is none
-  bool first_cv = false;      ///< a CV with no other CV between it and its stop line
+  bool first_cv = false;      ///< whether it is a CV with no other CV before it on the way to
+                              ///< the stop line
   int ahead = 0;              ///< number of vehicles ahead of it with the same stop_lane
   int behind = 0;             ///< number of vehicles behind it with the same stop_lane
   bool braking = false;       ///< brakes harder than kHardBrakeMps2
-  bool unsafe = false;        ///< below a threshold of ShieldLimits
+  bool unsafe = false;        ///< headway or time-to-collision is below a limit of ShieldLimits
   bool fresh = true;          ///< has departed since the last update
   double previous_speed_mps = 0;
   double step_loss_s = 0;     ///< growth of time_loss_s in the last step
-  double counted_loss_s = 0;  ///< part of time_loss_s that the scores contain
+  double counted_loss_s = 0;  ///< part of time_loss_s that the scores already include
 };
 
+/// A deceleration above this value counts as hard braking.
 inline constexpr double kHardBrakeMps2 = 3.0;
 
 }  // namespace traffic::scene

@@ -1,4 +1,5 @@
-/// Runs a controller in a simulation.
+/// ControllerDriver calls a controller of vehicles, lights or both in a simulation whenever a
+/// decision of the controller is due.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +11,21 @@
 
 namespace traffic::sim {
 
-/// Asks the controller for commands at the times of its control period.
+/// Drives one controller through one episode after the other.
 class ControllerDriver {
  public:
   enum class Role : std::uint8_t {
     kDrives,   ///< the simulation carries out the controller's commands
-    kAdvises,  ///< another controller drives; this one's commands are only returned
+    kAdvises,  ///< act() only returns the controller's commands; another controller drives
   };
   /// Prepares for the episode that has just begun in `sumo`. The first decision is due now. A
   /// controller that drives and sets traffic lights takes the lights over.
   /// @param controller must outlive the episode; null: act() returns no commands
   void begin(scene::Controller* controller, SumoEnv& sumo, std::uint64_t seed,
              Role role = Role::kDrives);
-  /// Must be called before every step of the same simulation. Asks the controller if a decision is
+  /// Must be called before every step of the same simulation. Calls the controller if a decision is
   /// due.
-  /// @return the commands for vehicles, none between decisions; valid until the next call
+  /// @return the commands for vehicles; empty if no decision was due; valid until the next call
   std::span<const scene::Command> act(SumoEnv& sumo);
 
  private:

@@ -28,8 +28,8 @@ struct DrivingOptions {
   std::string scenario{};                ///< a .sumocfg or the name of a shipped scenario
   std::vector<std::string> sumo_args{};  ///< further arguments of SUMO
   double demand_factor = 1.0;            ///< multiplies the scenario's demand
-  double warm_up_s = 60.0;               ///< SUMO drives alone until the egos begin
-  double duration_s = 60.0;  ///< the egos drive this long, or to the ends of their routes
+  double warm_up_s = 60.0;               ///< SUMO drives all vehicles for this time at first
+  double duration_s = 60.0;              ///< maximum time for which the drivers then move the egos
   int egos = 12;  ///< maximum number of egos, which are chosen by the seed and their names
 };
 
@@ -63,8 +63,8 @@ class DrivingEnv {
   void drive(std::span<const driving::Plan> plans);
   /// Lets SUMO's own drivers move the egos for half a second.
   void drive_by_sumo();
-  /// The way that SUMO's own driver would take from each ego's present state in the next three
-  /// seconds, if SUMO drove all egos. A copy of this process simulates it, so that the simulation
+  /// The way that each ego would take from its present state in the next three seconds if SUMO's
+  /// own driver model moved all egos. A copy of this process simulates it, so that the simulation
   /// itself does not change.
   /// @return a plan for each of views(); nothing for an ego that would arrive within these three
   ///     seconds
@@ -79,7 +79,7 @@ class DrivingEnv {
   [[nodiscard]] const std::shared_ptr<const driving::RoadMap>& map() const;
   /// SUMO's letter (such as 'G' or 'r') for each of the map's signals now.
   [[nodiscard]] std::span<const std::uint8_t> signals() const;
-  /// Seconds since the egos began.
+  /// Seconds since the end of the warm-up.
   [[nodiscard]] double time_s() const;
 
  private:

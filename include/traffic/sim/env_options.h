@@ -1,4 +1,4 @@
-/// Options of simulations and controllers from the configuration.
+/// Functions that turn the configuration into options of simulations and controllers.
 #pragma once
 
 #include <memory>

@@ -28,9 +28,9 @@ struct ApproachStudy {
   bool minor = false;
   bool major = false;
   double speed_limit_mps = 0;
-  bool lit = false;        ///< a light at its stop line or upstream releases its vehicles
+  bool lit = false;        ///< whether a light at its stop line or upstream releases its vehicles
   double vehicles = 0;     ///< vehicles that use the approach, of routes whose edges the files list
-  bool may_yield = false;  ///< a main stream (`major`) that meets a stream released by a light
+  bool may_yield = false;  ///< whether it is `major` and meets a stream released by a light
 };
 
 struct ConflictStudy {
@@ -59,14 +59,14 @@ struct NetworkStudy {
                                          ///< end, flows that never end are counted for an hour
   double written_out = 0;                ///< vehicles on routes whose edges the files list
   double random_vehicles = 0;            ///< vehicles that depart at other times with another seed
-  bool demand_without_end = false;       ///< only the end of the simulation ends one of the flows
+  bool demand_without_end = false;       ///< a flow ends only with the simulation
   double last_depart_s = 0;              ///< time of the last departure, since the begin
-  bool demand_elsewhere = false;         ///< a saved state adds vehicles that are not counted
+  bool demand_elsewhere = false;         ///< a saved state adds vehicles that were not counted
   /// Elements whose vehicles only a simulation can count: "calibrator". The vehicles that a short
   /// run has shown are included above.
   std::vector<std::string> uncounted_sources;
-  bool demand_is_certain = true;     ///< no other vehicles can depart than those counted above
-  std::vector<std::string> outputs;  ///< output that the files ask for and that is not written
+  bool demand_is_certain = true;     ///< only the vehicles counted above can depart
+  std::vector<std::string> outputs;  ///< output that the files request; runs do not write it
 
   double begin_s = 0;
   std::optional<double> end_s;  ///< SUMO's time; none: the scenario has no <end>
@@ -82,15 +82,15 @@ enum class Severity : std::uint8_t {
 
 struct StudyFinding {
   Severity severity = Severity::kSaid;
-  std::string key;     ///< key of the configuration: env.cv_types
-  std::string found;   ///< the problem: "no vehicle is of type 'cv'"
+  std::string key;     ///< key of the configuration, such as env.cv_types
+  std::string found;   ///< the problem, such as "no vehicle is of type 'cv'"
   std::string remedy;  ///< the remedy, or the setting that was made
 
   /// "no vehicle is of type 'cv'; types are hv 75 %, car 25 %: set env.cv_types = ["car"]"
   [[nodiscard]] std::string text() const { return found + ": " + remedy; }
 };
 
-/// The purpose of a run.
+/// The controllers that a run evaluates or trains on the scenario.
 struct StudyUse {
   std::vector<std::string> controllers{};  ///< compared controllers; "none" needs no vehicles
   bool learns = false;                     ///< whether a controller is trained
@@ -107,26 +107,29 @@ double connected_vehicles(const NetworkStudy& study, const config::Env& env);
 /// nothing if the scenario has no end either.
 std::optional<double> duration_s(const NetworkStudy& study, const config::Env& env);
 
+// The following functions say whether a script (a built-in rule) has something to do. The script
+// names are those of configurations.
+
 /// Whether an approach gives way or ends, so that `meter` could hold vehicles on it.
 bool can_meter(const NetworkStudy& study);
 /// Whether a main stream meets a stream released by a light, so that `yield` could hold the main
 /// stream.
 bool can_yield(const NetworkStudy& study);
-/// Whether an approach gives way to another one, which `let_in` could stop.
+/// Whether an approach gives way to another approach, whose vehicles `let_in` could stop.
 bool can_let_in(const NetworkStudy& study);
 /// Whether an approach with the right of way has at least this many lanes, so that `vsl` could slow
 /// its vehicles down.
 bool can_limit_speed(const NetworkStudy& study, int lanes);
-/// Whether an approach has several lanes, between which `sort` could move vehicles.
+/// Whether an approach has several lanes, so that `sort` could move vehicles between them.
 bool can_sort(const NetworkStudy& study);
 
-/// Sets keys that the user has left at their defaults, if the scenario leaves no doubt about the
-/// value. These are an end after the last departure, and the only vehicle type whose name looks
-/// like that of connected vehicles.
+/// Sets keys that the user has left at their defaults, if only one value makes sense. It may set
+/// the end of the episode after the last departure. If exactly one vehicle type has a name like
+/// that of connected vehicles, it may set this type as connected.
 /// @return the settings that were made
 std::vector<StudyFinding> set_the_obvious(const NetworkStudy& study, config::Env& env);
 
-/// The problems of a run with this configuration.
+/// Finds the problems of a run with this configuration.
 std::vector<StudyFinding> judge(const NetworkStudy& study, const config::Config& config,
                                 const StudyUse& use);
 
@@ -139,7 +142,7 @@ struct NetworkReport {
   std::vector<StudyFinding> findings;  ///< each begins with the name of its scenario
 };
 /// Studies all scenarios of the configuration.
-/// @param config is changed by set_the_obvious(), unless it mixes several scenarios
+/// @param config if it has only one scenario, set_the_obvious() changes it
 NetworkReport look_at_networks(config::Config& config, const StudyUse& use);
 /// Refuses a run with findings that make it pointless.
 /// @throws ConfigError with a line for each of these findings

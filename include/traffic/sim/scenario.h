@@ -1,4 +1,5 @@
-/// Finds scenarios by name or path.
+/// Finds scenarios by name or path. A scenario is a road network with its traffic; a .sumocfg file
+/// of SUMO describes it.
 #pragma once
 
 #include <filesystem>

@@ -15,17 +15,18 @@
 
 namespace traffic::sim {
 
-/// Step of SUMO in recordings of scenes: vehicles move and change lanes smoothly.
+/// Step of SUMO in recordings of scenes. It is so short that vehicles move and change lanes
+/// smoothly.
 inline constexpr double kSceneStep_s = 0.1;
 /// Steps between two frames of a scene.
 inline constexpr int kStepsPerFrame = 5;
 
 /// A simulation in which SUMO drives all vehicles, with steps of kSceneStep_s and with lateral
-/// positions within the lanes, whatever the scenario says. Like SumoEnv, it can exist only once in
-/// a process, and not beside a SumoEnv. Not thread-safe.
+/// positions within the lanes, whatever the scenario says. A process can have only one object of
+/// the classes SceneRecorder, SumoEnv and DrivingEnv at a time. Not thread-safe.
 class SceneRecorder {
  public:
-  /// Uses only these options: the scenario, the arguments of SUMO, the demand factor, max_time_s.
+  /// @param options only scenario, sumo_args, demand_factor and max_time_s have an effect
   explicit SceneRecorder(const EnvOptions& options);
   ~SceneRecorder();
   SceneRecorder(const SceneRecorder&) = delete;

@@ -1,4 +1,5 @@
-/// One SUMO simulation in this process, seen as a road state and as graphs.
+/// SumoEnv runs a SUMO simulation in this process. Callers read the traffic as a road state or as a
+/// graph, and command vehicles and traffic lights.
 ///
 ///     #include "traffic/scene/controller.h"
 ///
@@ -21,8 +22,8 @@
 /// some of its decisions depend on the order of its objects in memory. Evaluations therefore
 /// simulate one episode per process.
 ///
-/// SUMO writes no files but those that the arguments name, prints nothing to stdout and opens no
-/// port, whatever the scenario's own files ask for.
+/// SUMO writes only the files that its arguments (EnvOptions::sumo_args) name. It prints nothing to
+/// stdout and opens no port, even if the scenario's own files ask for it.
 #pragma once
 
 #include <cstdint>
@@ -43,13 +44,13 @@ namespace traffic::sim {
 
 struct EnvOptions {
   std::string scenario{};                   ///< a .sumocfg or the name of a shipped scenario
-  std::uint64_t seed = 42;                  ///< of the first episode
+  std::uint64_t seed = 42;                  ///< seed of the first episode
   std::vector<std::string> sumo_args{};     ///< further arguments of SUMO
   double demand_factor = 1;                 ///< multiplies the scenario's demand
   std::vector<std::string> cv_types{"cv"};  ///< SUMO's vehicle types that are connected
-  double cv_share = 0;    ///< above 0: connects this share of all vehicles, drawn by seed and name,
-                          ///< instead of cv_types
-  double max_time_s = 0;  ///< length of the episode; 0: to the end of the scenario
+  double cv_share = 0;    ///< share of all vehicles that are connected, drawn by seed and name; 0
+                          ///< means that cv_types says which vehicles are connected
+  double max_time_s = 0;  ///< length of the episode; 0 means until the end of the scenario
   bool shield = true;  ///< level 2 of the shield (scene/shield.h) may replace commands by braking
   scene::ShieldLimits shield_limits{};
   scene::ControlLimits control_limits{};
@@ -59,7 +60,7 @@ struct EnvOptions {
 /// Version of the libsumo that this program is linked with: "SUMO 1.28.0".
 [[nodiscard]] std::string sumo_version();
 
-/// Traffic that SumoEnv::save() has written, from which SumoEnv::resume() goes on.
+/// A file in which SumoEnv::save() has stored traffic. SumoEnv::resume() continues from it.
 struct SavedTraffic {
   std::filesystem::path file;
   double time_s = 0;  ///< since the start of the saved episode
@@ -125,7 +126,7 @@ class SumoEnv {
   /// Whether the episode has reached its end; without an end, whether all vehicles have arrived.
   [[nodiscard]] bool done() const;
 
-  /// Valid until the next step or reset.
+  /// The graph that a model observes now. Valid until the next step or reset.
   [[nodiscard]] const scene::GraphFrame& frame();
   [[nodiscard]] const scene::RoadState& state() const;
   [[nodiscard]] const scene::Road& road() const;

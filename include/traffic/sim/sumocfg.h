@@ -1,4 +1,4 @@
-/// The files of a scenario, as SUMO itself reads its .sumocfg.
+/// Lists the files of a scenario, and writes a .sumocfg with which SUMO's own programs simulate it.
 #pragma once
 
 #include <filesystem>

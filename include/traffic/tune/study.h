@@ -16,10 +16,10 @@ namespace traffic::tune {
 /// A choice of settings, and the results of training with them.
 struct Trial {
   std::int64_t number = 0;
-  std::vector<std::string> values;  ///< one for each of Table::choices
-  std::int64_t budget = 0;  ///< budget of the last round that it has finished with all seeds
-  std::map<std::int64_t, double> figure;  ///< result (Table::figure) by training seed, after that
-                                          ///< round
+  std::vector<std::string> values;        ///< one for each of Table::choices
+  std::int64_t budget = 0;                ///< budget of the last round in which it was trained
+  std::map<std::int64_t, double> figure;  ///< by training seed: the number that Table::figure
+                                          ///< names, after that round
   std::string failure;                    ///< why the trial was given up; empty if it was not
 
   /// Mean of `figure` over the training seeds.
@@ -30,13 +30,14 @@ struct Trial {
 std::vector<Trial> draw_trials(const Table& table);
 
 struct StudyOptions {
-  std::int64_t jobs = 0;              ///< trainings at the same time; 0: as many as the cores allow
+  std::int64_t jobs = 0;              ///< trainings at the same time; 0 means as many as the cores
+                                      ///< allow
   std::optional<std::int64_t> trial;  ///< runs only the first round of this trial, as one job of a
                                       ///< job array of a cluster
 };
 
 /// Runs the trainings of a table that are not finished yet. Finished trainings are not repeated,
-/// even if jobs of an array ran them. Interrupted trainings are continued.
+/// even if jobs of a job array have run them. Interrupted trainings are continued.
 /// @throws ConfigError if traffic_train refuses a trial's settings, or if the folder has trainings
 /// of other settings; ResourceError if a file cannot be written or a training cannot be started;
 /// Error with ExitCode::kStopped if a signal asked to stop; Error if no trial can be trained

@@ -1,5 +1,5 @@
-/// The search space of a search over settings, which users write as a table in TOML
-/// (docs/guide/tuning.md).
+/// Reads the table of a search over settings: a TOML file in which users say which settings to try
+/// and how (docs/guide/tuning.md).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace traffic::tune {
 /// A key of the configuration and the values that trials may give it.
 struct Choice {
   std::string key;                  ///< name of the key, for --set
-  std::vector<std::string> values;  ///< possible values; empty: a number from low to high
+  std::vector<std::string> values;  ///< possible values; if empty, numbers from low to high
   double low = 0;                   ///< minimum, if there are no `values`
   double high = 0;                  ///< maximum, if there are no `values`
   bool logarithmic = false;         ///< whether the logarithm of the number is drawn uniformly
