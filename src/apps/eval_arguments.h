@@ -8,6 +8,7 @@
 
 namespace traffic::apps {
 
+/// Values of the options of traffic_eval; eval_arguments.cpp describes each option.
 struct EvalArguments {
   std::vector<std::string> scenarios;
   std::vector<std::string> controllers;
@@ -28,7 +29,8 @@ struct EvalArguments {
   double duration_s = 60.0;
 };
 
-/// @param arguments filled in when the command line is parsed; must outlive the parsing
+/// Describes the program and its options to config::parse_command_line().
+/// @param arguments receives the values of the options; must outlive the parsing
 config::Program eval_program(EvalArguments& arguments);
 
 }  // namespace traffic::apps

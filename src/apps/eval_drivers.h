@@ -1,4 +1,5 @@
-/// traffic_eval --driver: drivers of single vehicles in place of controllers of traffic.
+/// The option --driver of traffic_eval: compares drivers of single vehicles instead of controllers
+/// of traffic.
 #pragma once
 
 #include <functional>

@@ -1,11 +1,11 @@
-/// traffic_eval --against: 3v3 snakes in place of traffic.
+/// The option --against of traffic_eval: plays the game 3v3 snakes instead of simulating traffic.
 #pragma once
 
 #include "eval_arguments.h"
 
 namespace traffic::apps {
 
-/// Plays every --controller against every team of --against.
+/// Plays every team of --controller against every team of --against, and prints the scores.
 /// @return the exit code
 int play_snakes(const EvalArguments& arguments);
 

@@ -1,5 +1,5 @@
-/// The frame of every program that is neither a rank nor a simulation: an error becomes one line on
-/// standard error and the exit code of its kind.
+/// Runs the body of a program and turns an error into one line on standard error and an exit code.
+/// Programs that run as MPI ranks or as simulations do not use this file.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,8 @@
 
 namespace traffic {
 
-/// @param body does the program's work
+/// Calls `body` and reports the errors that it throws.
+/// @param body does the program's work and returns its exit code
 /// @return the program's exit code
 template <typename Body>
 int run_guarded(const std::string& program, const Body& body) {
@@ -28,7 +29,8 @@ int run_guarded(const std::string& program, const Body& body) {
   }
 }
 
-/// Reads the command line first: prints what --help and --version ask for, else runs `body`.
+/// Parses the command line. Prints the text of --help or --version if one of them is given, and
+/// runs `body` otherwise.
 template <typename Body>
 int run_app(CLI::App& app, int argc, char** argv, const Body& body) {
   app.set_version_flag("--version", app.get_name() + " " + std::string(version()));

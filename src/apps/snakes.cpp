@@ -1,4 +1,5 @@
-/// Plays 3v3 snakes between scripted or trained teams: shows one game, or counts the wins of many.
+/// The program snakes: plays the game 3v3 snakes between scripted or trained teams. It shows one
+/// game, or counts the wins of many games.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -37,7 +38,7 @@ void compare(const Options& options, train::SnakesTeam& team, train::SnakesTeam&
   fmt::print("{}", train::describe_score(team.name(), against.name(), score));
 }
 
-/// Draws the game step by step on a terminal; elsewhere it prints only the last board.
+/// Draws the game step by step if the output is a terminal. Otherwise prints only the last board.
 void show(const game::Recording& recording, int delay_ms) {
   const std::size_t last = recording.boards.size() - 1;
   const bool moves = isatty(STDOUT_FILENO) == 1;
@@ -73,17 +74,18 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{fmt::format("Plays 3v3 snakes between two teams, each one of {} or {}PATH.",
+  CLI::App app{fmt::format("Plays 3v3 snakes between two teams. A team is one of {}, or {}PATH.",
                            game::opponent_names(), train::kCheckpointTeam),
                "snakes"};
   Options options;
-  app.add_option("--team", options.team, "Team A B C")->capture_default_str();
-  app.add_option("--against", options.against, "Team D E F")->capture_default_str();
-  app.add_option("--seed", options.seed, "Seed of the start, or of the first start")
+  app.add_option("--team", options.team, "Team of the snakes A, B and C")->capture_default_str();
+  app.add_option("--against", options.against, "Team of the snakes D, E and F")
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed of the start; with --games, of the first start")
       ->capture_default_str();
   app.add_option("--games", options.games,
-                 "Play this many games (an odd number is rounded down) and count the wins; both "
-                 "teams play each start from either side")
+                 "Play this many games (an odd number is rounded down) and count the wins. Each "
+                 "start is played twice, with changed sides")
       ->check(CLI::Range(4, 10'000'000));
   app.add_option("--page", options.page, "Write the game to this file, as a page for a browser");
   app.add_option("--delay-ms", options.delay_ms, "Pause between steps on a terminal, ms")

@@ -1,5 +1,6 @@
-/// Checks whether this machine has what a training needs, or whether a controller helps in a
-/// network. mpirun starts it on every rank, like a training.
+/// The program traffic_doctor: checks whether this machine meets the needs of a training, or
+/// whether a controller improves the traffic in a road network. Like a training, it is started by
+/// mpirun with one process for each rank.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -17,7 +18,7 @@ namespace {
 
 using namespace traffic;
 
-/// Whether the configuration file or the command line may have set this key.
+/// Whether the user may have set this key. A configuration file counts as if it set every key.
 bool is_said(const train::Start& start, const char* key) {
   const auto& assignments = start.options.overrides.assignments;
   return !start.options.config_path.empty() ||
@@ -25,7 +26,8 @@ bool is_said(const train::Start& start, const char* key) {
                              [&](const config::Assignment& one) { return one.key == key; });
 }
 
-/// Without a choice of training the program checks everything.
+/// The parts of the machine that are checked. If the user has chosen no training, these are the
+/// simulations and, if data.files is set, the recorded data.
 train::Needs needs_of(const train::Start& start) {
   const config::Config& config = start.plan.whole;
   if (!is_said(start, "run.phase")) {
@@ -34,7 +36,8 @@ train::Needs needs_of(const train::Start& start) {
   return train::needs_of(config);
 }
 
-/// Tries the controllers on one rank. A stop request ends the trial, not the program.
+/// Tries the controllers on one rank. If the user asks the program to stop (Ctrl-C), the trial ends
+/// and its findings so far are printed.
 int try_controllers(const train::ControllersToTry& wish, const train::Start& start,
                     bool prints_json) {
   install_stop_handlers();
@@ -60,16 +63,18 @@ int main(int argc, char** argv) {
   const config::Program program{
       .name = "traffic_doctor",
       .description =
-          "Checks what a training needs of this machine: ranks, devices, communication, "
-          "simulations, folder. Start it like traffic_train, with the same configuration. With "
+          "Checks whether this machine meets the needs of a training: ranks, devices, "
+          "communication, simulations, folder. Start it like traffic_train, with the same "
+          "configuration. With "
           "--scenario it examines only that scenario, and with --controller it also tries "
           "controllers there and recommends what to use.",
       .add_options = [&](CLI::App& app) {
         app.add_flag("--json", prints_json, "Print the findings as JSON");
         auto* of_scenario =
             app.add_option("--scenario", scenario,
-                           "A .sumocfg or the name of a shipped scenario: its conflicts, demand, "
-                           "connected vehicles, and what can be learned there")
+                           "Examine this scenario, a .sumocfg or the name of a shipped one: its "
+                           "conflicts, demand, connected vehicles, and the agents that can learn "
+                           "there")
                 ->type_name("FILE");
         auto* of_controller =
             app.add_option("--controller", wish.controllers,
@@ -79,7 +84,8 @@ int main(int argc, char** argv) {
                 ->type_name("NAME")
                 ->allow_extra_args(false)
                 ->needs(of_scenario);
-        app.add_option("--minutes", wish.minutes, "Real time for --controller")
+        app.add_option("--minutes", wish.minutes,
+                       "Real time for the comparison of --controller, in minutes")
             ->check(CLI::Range(0.05, 10'000.0))
             ->capture_default_str()
             ->needs(of_controller);

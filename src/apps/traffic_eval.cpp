@@ -1,5 +1,6 @@
-/// Compares controllers with no control and with each other on the same seeds, with --driver
-/// drivers of single vehicles, or with --against teams of 3v3 snakes on the same starts.
+/// The program traffic_eval: compares controllers with each other and with no control on the same
+/// seeds. With --driver it compares drivers of single vehicles instead, and with --against teams of
+/// the game 3v3 snakes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +53,8 @@ train::EvaluationPlan make_plan(const EvalArguments& arguments,
   return plan;
 }
 
-/// One plan for each scenario of the command line, else of the training.
+/// One plan for each scenario of the command line. If it names none, one plan for each scenario of
+/// the configuration.
 std::vector<train::EvaluationPlan> plans_of_scenarios(const train::EvaluationPlan& plan,
                                                       const EvalArguments& arguments,
                                                       const config::CommonOptions& options) {
@@ -127,7 +129,7 @@ int evaluate(const EvalArguments& arguments, const config::CommonOptions& option
     return 0;
   }
   for (train::EvaluationPlan& plan : plans) {
-    look_at_network(plan);  // before the first of them runs
+    look_at_network(plan);  // checks all scenarios before the first episode
   }
   std::vector<std::string> jsons;
   std::string csv;

@@ -1,4 +1,4 @@
-/// Compares runs, finished ones and those in progress.
+/// The program traffic_report: compares training runs, both finished runs and runs in progress.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -52,9 +52,9 @@ int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{
       "Compares runs side by side: gains and safety, means over runs with their intervals, "
-      "settings in which they differ, and failures of any rank.",
+      "settings in which the runs differ, and failures of any rank.",
       "traffic_report"};
-  app.add_option("run", arguments.runs, "Folders of runs, as runs/NAME/TIME")
+  app.add_option("run", arguments.runs, "Folders of runs, such as runs/NAME/TIME")
       ->required()
       ->type_name("RUN...");
   app.add_flag("--json", arguments.prints_json, "Print everything as JSON");

@@ -1,4 +1,4 @@
-/// Shows the state of runs, once or repeatedly.
+/// The program traffic_status: shows the state of training runs, once or repeatedly.
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -20,17 +20,17 @@ struct Arguments {
   bool each_process = false;
 };
 
-/// Folder that contains the folders of runs, unless run.dir names another place.
+/// Folder in which trainings create the folders of their runs if run.dir is not set.
 constexpr const char* kRuns = "runs";
 constexpr std::size_t kNumNewest = 3;
 
-/// The folders named on the command line, else those of the newest runs.
+/// The folders that the command line names. If it names none, the folders of the newest runs.
 std::vector<std::string> runs_to_show(const Arguments& arguments) {
   if (!arguments.runs.empty()) return arguments.runs;
   std::vector<std::string> runs;
   for (const auto& dir : report::newest_runs(kRuns, kNumNewest)) runs.push_back(dir.string());
   if (runs.empty()) {
-    throw DataError("there is no run in {}/ here; name the folder of one", kRuns);
+    throw DataError("the folder {}/ contains no run; name the folder of a run", kRuns);
   }
   return runs;
 }
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
       "of ranks, workers and simulations.",
       "traffic_status"};
   app.add_option("run", arguments.runs,
-                 "Folders of runs, as runs/NAME/TIME; without one, the newest runs in runs/")
+                 "Folders of runs, such as runs/NAME/TIME; by default the newest runs in runs/")
       ->type_name("RUN...");
   app.add_option("--watch", arguments.watch_s, "Show the state again every S seconds")
       ->type_name("S")

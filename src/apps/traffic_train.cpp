@@ -1,4 +1,5 @@
-/// The training program. mpirun starts one process of it for each rank.
+/// The program traffic_train: trains controllers and models. mpirun starts one process of it for
+/// each rank.
 #include "traffic/core/exit.h"
 #include "traffic/train/trainer.h"
 #include "traffic/train/trainings.h"

@@ -1,4 +1,5 @@
-/// Searches for settings of a training, at random or on a grid. The better trials continue.
+/// The program traffic_tune: searches for good settings of a training, at random or on a grid. It
+/// trains with each setting (a trial) for a short time, and continues the better trials.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -53,15 +54,16 @@ int main(int argc, char** argv) {
       "(docs/guide/tuning.md) for a short time, and the better ones for longer. The same command "
       "continues a search that was stopped.",
       "traffic_tune"};
-  app.add_option("table", arguments.table, "Table of the search, in TOML")
+  app.add_option("table", arguments.table, "File that describes the search, in TOML")
       ->required()
       ->type_name("FILE");
-  app.add_option("--dir", arguments.dir, "Folder of the trainings")->type_name("DIR");
-  app.add_option("--jobs", arguments.study.jobs, "Trainings at once; default: one for each core")
+  app.add_option("--dir", arguments.dir, "Folder for the runs of the trials")->type_name("DIR");
+  app.add_option("--jobs", arguments.study.jobs,
+                 "Number of trainings at the same time; by default one for each core")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   app.add_option("--trial", arguments.study.trial,
-                 "Train only this trial, up to the first budget, as a job of an array")
+                 "Train only this trial, up to the first budget, as one job of a job array")
       ->type_name("N");
   app.add_flag("--dry-run", arguments.dry_run, "Print the trials and end");
   app.add_flag("--json", arguments.prints_json, "Print the result as JSON");

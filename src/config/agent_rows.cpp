@@ -1,4 +1,4 @@
-/// Rows of [vehicles] and [lights], the tables of the agents.
+/// Rows of the schema for [vehicles] and [lights], the tables of the agents.
 #include <algorithm>
 #include <array>
 
@@ -77,13 +77,13 @@ std::vector<Row> vehicles_rows() {
       {TRAFFIC_KEY(vehicles.advisor),
        .help = "A scripted controller, such as `\"meter(density=25)\"`, that gives advice in every "
                "state. The policy sees the advice and follows it at first, so that it learns where "
-               "to do something else. The script advises wherever the trained controller runs. "
-               "Empty: no advice.",
+               "to do something else. The script also advises when the trained controller is used. "
+               "Empty means no advice.",
        .refuse = refuse_as_advisor},
       {TRAFFIC_KEY(vehicles.advice_probability),
        .help = "Probability with which an untrained controller follows the advice to give a "
-               "command. The other commands share the rest. If the advice is to do nothing, the "
-               "controller deviates from it only a fifth as often.",
+               "command. The other commands share the remaining probability. If the advice is to "
+               "do nothing, the controller deviates from it only a fifth as often.",
        .range = {.low = 0, .high = 1, .low_open = true, .high_open = true}},
   };
 }
@@ -94,8 +94,8 @@ std::vector<Row> lights_rows() {
        .range = between(4, 1024)},
       {TRAFFIC_KEY(lights.encoder_layers),
        .help = "Layers of attention between the lights of a road network. Each layer lets a light "
-               "see the states of lights that are one junction farther away. 0: a light sees only "
-               "itself.",
+               "see the states of lights that are one junction farther away. 0 means that a light "
+               "sees only its own state.",
        .range = between(0, 8)},
       {TRAFFIC_KEY(lights.advisor),
        .help = "How the policy begins, and what it may choose. `greedy`: the policy replaces the "

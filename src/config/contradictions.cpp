@@ -13,7 +13,7 @@
 namespace traffic::config {
 namespace {
 
-/// Checks that the commands of a script are among vehicles.commands.
+/// Checks that vehicles.commands contains the commands that a script gives.
 void check_commands(const Config& config, std::string_view key, const std::string& script,
                     std::vector<Contradiction>& found) {
   const auto& commands = config.vehicles.commands;
@@ -60,7 +60,7 @@ void check_advisor(const Config& config, std::vector<Contradiction>& found) {
   check_commands(config, "vehicles.advisor", config.vehicles.advisor, found);
 }
 
-/// Checks the scripted controller that acts beside the trained controller.
+/// Checks env.beside, the scripted controller that acts together with the trained controller.
 void check_companion(const Config& config, std::vector<Contradiction>& found) {
   const std::string& beside = config.env.beside;
   try {
@@ -114,7 +114,7 @@ void check_pieces(const Config& config, std::vector<Contradiction>& found) {
   }
 }
 
-/// Checks the range of demands from which training episodes draw.
+/// Checks episodes.demand, the range from which training episodes draw their demand.
 void check_demand(const Config& config, std::vector<Contradiction>& found) {
   const Episodes& episodes = config.episodes;
   if (episodes.demand.size() != 2 || episodes.demand[0] > episodes.demand[1]) {
@@ -125,14 +125,16 @@ void check_demand(const Config& config, std::vector<Contradiction>& found) {
   if (episodes.length_s > 0.0 && !is_scenarios) {
     found.push_back(
         {{"episodes.length_s", "episodes.demand"},
-         fmt::format("found {:g}, expected 0: pieces begin in traffic of the scenario's "
-                     "demand",
-                     episodes.length_s)});
+         fmt::format(
+             "found {:g}, expected 0: episodes of this length begin in saved traffic, which "
+             "has the scenario's own demand",
+             episodes.length_s)});
   }
 }
 
-/// Checks a curriculum of demands. It needs whole episodes: a fragment may continue an episode that
-/// began with another demand, and an episode of episodes.length_s begins in saved traffic.
+/// Checks a curriculum of demands, which needs whole episodes. A fragment may continue an episode
+/// that began with another demand. An episode of episodes.length_s begins in saved traffic, which
+/// has the demand of the scenario.
 void check_curriculum(const Config& config, std::vector<Contradiction>& found) {
   const Episodes& episodes = config.episodes;
   if (episodes.rollout_fragment_length > 0) {
@@ -143,8 +145,8 @@ void check_curriculum(const Config& config, std::vector<Contradiction>& found) {
   }
   if (episodes.length_s > 0.0) {
     found.push_back({{"episodes.length_s", "episodes.demand_curriculum"},
-                     fmt::format("found {}, expected 0: pieces begin in traffic of the scenario's "
-                                 "demand",
+                     fmt::format("found {}, expected 0: episodes of this length begin in saved "
+                                 "traffic, which has the scenario's own demand",
                                  episodes.length_s)});
   }
 }
@@ -204,7 +206,7 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
     found.push_back(
         {{"env.objective", "search.minutes"},
          "found \"auto\", but only a search finds out whether the traffic is saturated; "
-         "set search.minutes, or env.objective to ocr or delay"});
+         "set search.minutes, or set env.objective to ocr or delay"});
   }
   const auto& compared = config.evaluation.controllers;
   if (std::set(compared.begin(), compared.end()).size() != compared.size()) {

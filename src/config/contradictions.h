@@ -1,4 +1,4 @@
-/// Finds values that are allowed separately but not together.
+/// Finds values of different keys that are allowed separately but not together.
 #pragma once
 
 #include <string>
@@ -15,6 +15,7 @@ struct Contradiction {
   std::string message;
 };
 
+/// All contradictions in a configuration; empty if there are none.
 std::vector<Contradiction> find_contradictions(const Config& config);
 
 }  // namespace traffic::config

@@ -1,4 +1,4 @@
-/// Rows of [data] and [data.augmentation].
+/// Rows of the schema for [data] and [data.augmentation].
 #include "rows.h"
 
 namespace traffic::config {
@@ -12,7 +12,8 @@ std::vector<Row> data_rows() {
        .help =
            "Folder on a disk of each node. Before training, one rank of each node copies the files "
            "into it. A node that cannot see the files gets them from rank 0's node. Later runs use "
-           "the copies again, and nothing removes them. Empty: the files are read where they are."},
+           "the copies again; the program never removes them. Empty means that the files are read "
+           "where they are."},
       {TRAFFIC_KEY(data.max_bad_file_share),
        .help =
            "Largest share of the files that may be unreadable, and of the samples that may be "
@@ -30,20 +31,23 @@ std::vector<Row> data_rows() {
        .unit = "frames", .range = between(1, 100000)},
       {TRAFFIC_KEY(data.max_samples),
        .help =
-           "Maximum number of training samples, taken as whole stretches that are spread evenly "
-           "over all recordings; 0: all. Validation and test use all of their samples.",
+           "Approximate maximum number of training samples. They are taken as whole stretches of "
+           "time that are spread evenly over all recordings. 0 means all samples. Validation and "
+           "test always use all of their samples.",
        .unit = "samples", .range = at_least(0)},
       {TRAFFIC_KEY(data.batch_size),
-       .help = "Samples of a rank in a step; 0: 4 to 48, depending on the memory that is free for "
-               "each rank when the run begins.",
+       .help =
+           "Samples of a rank in a step. 0 means that the program chooses 4 to 48, depending on "
+           "the memory that is free for each rank when the run begins.",
        .unit = "samples", .range = between(0, 65536)},
       {TRAFFIC_KEY(data.shuffle), .help = "Whether each epoch reads the samples in a new order."},
       {TRAFFIC_KEY(data.drop_last),
        .help = "Whether samples that do not fill a step on every rank are left out; otherwise the "
                "last step is padded."},
       {TRAFFIC_KEY(data.num_workers),
-       .help = "Threads of a rank that read and decode; 0: one where the rank trains on the CPU, "
-               "half of its processors, at most 8, where it trains on a GPU.",
+       .help =
+           "Threads of a rank that read and decode. 0 means one thread if the rank trains on the "
+           "CPU. If it trains on a GPU, 0 means half of the rank's processors, at most 8.",
        .unit = "threads", .range = between(0, 256)},
       {TRAFFIC_KEY(data.prefetch_factor),
        .help = "Batches that a reading thread prepares in advance.", .unit = "batches",
@@ -73,7 +77,8 @@ std::vector<Row> data_rows() {
            "`measured`: from the second epoch on in proportion to the ranks' speeds in the first.",
        .choices = {"fixed", "measured"}},
       {TRAFFIC_KEY(data.rank_weights),
-       .help = "Share of the samples of each rank, for unequal GPUs; empty: equal shares.",
+       .help =
+           "Share of the samples that each rank gets, for unequal GPUs. Empty means equal shares.",
        .range = above(0, 1e6)},
       {TRAFFIC_KEY(data.conflict_ttc_s),
        .help = "A vehicle is labelled as in conflict when its time-to-collision falls below this "

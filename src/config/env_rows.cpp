@@ -1,4 +1,4 @@
-/// Rows of [env] and [rollout].
+/// Rows of the schema for [env] and [rollout].
 #include "rows.h"
 #include "traffic/config/scenario_mix.h"
 
@@ -10,17 +10,17 @@ std::vector<Row> env_rows() {
        .refuse = refuse_empty},
       {TRAFFIC_KEY(env.scenarios),
        .help = "Scenarios that training draws each episode from. An entry is a path or a name, "
-               "and may add a weight, as in `\"merge:3\"`; without a weight it counts 1. Empty: "
-               "`env.scenario` alone. `--set env.scenario` empties the list.",
+               "and may add a weight, as in `\"merge:3\"`; the default weight is 1. An empty list "
+               "means `env.scenario` alone. `--set env.scenario` empties the list.",
        .refuse = refuse_scenario_entry},
       {TRAFFIC_KEY(env.sumo_args), .help = "Further arguments of SUMO.", .refuse = refuse_empty},
       {TRAFFIC_KEY(env.cv_types), .help = "Vehicle types that are connected vehicles.",
        .refuse = refuse_empty},
       {TRAFFIC_KEY(env.cv_share),
-       .help = "Share of all vehicles that are connected. The seed of the episode determines "
-               "which. 0: the vehicles of the types `env.cv_types` are connected.",
+       .help = "Share of all vehicles that are connected. The seed of the episode determines which "
+               "vehicles are. 0 means that the vehicles of the types `env.cv_types` are connected.",
        .range = between(0, 1)},
-      {TRAFFIC_KEY(env.max_time_s), .help = "End of an episode; 0: the scenario's own.",
+      {TRAFFIC_KEY(env.max_time_s), .help = "End of an episode; 0 means the end of the scenario.",
        .unit = "s", .range = between(0, 1e6)},
       {TRAFFIC_KEY(env.control_period_s),
        .help = "Time between decisions, a multiple of the scenario's step length.", .unit = "s",
@@ -35,20 +35,22 @@ std::vector<Row> env_rows() {
        .help = "Whether vehicles that have just passed a conflict may be commanded, too; not with "
                "`env.lead_only`."},
       {TRAFFIC_KEY(env.commit_s),
-       .help = "How long the command `arrive_late` lasts; 0: one control period, like all other "
-               "commands.",
+       .help =
+           "How long the command `arrive_late` lasts; 0 means one control period, like all other "
+           "commands.",
        .unit = "s", .range = between(0, 3600)},
       {TRAFFIC_KEY(env.lead_s),
-       .help = "The command `arrive_late` may be given from this long before a conflicting green "
-               "begins; 0: only while that green is on; 1000: always.",
+       .help = "The command `arrive_late` may be given from this long before a conflicting stream "
+               "gets green. 0 means only while that stream has green; 1000 means always.",
        .unit = "s", .range = between(0, 3600)},
       {TRAFFIC_KEY(env.agents),
        .help = "The agents that learn: vehicles (connected ones), lights (traffic lights) or both.",
        .choices = {"vehicles", "lights"}},
       {TRAFFIC_KEY(env.beside),
-       .help = "A scripted controller that acts in all simulations beside the trained controller. "
-               "If vehicles are trained, it is one of traffic lights (`\"greedy\"`); if lights are "
-               "trained, one of vehicles (`\"glide\"`). Empty: none."},
+       .help =
+           "A scripted controller that acts in all simulations beside the trained controller. "
+           "If vehicles are trained, it controls traffic lights (such as `\"greedy\"`). If lights "
+           "are trained, it controls vehicles (such as `\"glide\"`). Empty means none."},
       {TRAFFIC_KEY(env.phase_range),
        .help = "Share by which a controller may shorten or lengthen a green of 10 s or longer. It "
                "applies to traffic lights that keep a program in which all phases have fixed "
@@ -58,13 +60,14 @@ std::vector<Row> env_rows() {
        .help = "Yellow between two greens of a traffic light under a controller.", .unit = "s",
        .range = between(0, 60)},
       {TRAFFIC_KEY(env.all_red_s),
-       .help = "Red after yellow for all streams that lose their green; 0: none.", .unit = "s",
+       .help = "Red after yellow for all streams that lose their green; 0 means none.", .unit = "s",
        .range = between(0, 60)},
       {TRAFFIC_KEY(env.min_green_s), .help = "Minimum green under a controller.", .unit = "s",
        .range = above(0, 3600)},
       {TRAFFIC_KEY(env.max_green_s),
-       .help = "Maximum green under a controller, after which the program's next green follows; 0: "
-               "no limit.",
+       .help =
+           "Maximum green under a controller, after which the next green of the light's program "
+           "follows. 0 means no limit.",
        .unit = "s", .range = between(0, 3600)},
       {TRAFFIC_KEY(env.objective),
        .help =
@@ -101,10 +104,11 @@ std::vector<Row> rollout_rows() {
       {TRAFFIC_KEY(rollout.envs_per_worker), .help = "Simulations of a worker.",
        .unit = "simulations", .range = between(1, 256)},
       {TRAFFIC_KEY(rollout.max_concurrent_envs),
-       .help = "Maximum number of simulations of the whole run; 0: no limit.",
+       .help = "Maximum number of simulations of the whole run; 0 means no limit.",
        .unit = "simulations", .range = between(0, 65536)},
       {TRAFFIC_KEY(rollout.max_vehicles),
-       .help = "Maximum number of vehicles in a simulation at once; unused room costs no memory.",
+       .help =
+           "Maximum number of vehicles in a simulation at once. A high value needs no more memory.",
        .unit = "vehicles", .range = between(1, 1e6)},
       {TRAFFIC_KEY(rollout.env_timeout_s),
        .help = "A simulation that gives no sign of life for this long is killed and replaced.",

@@ -1,4 +1,4 @@
-/// Writes fields and ranges as text.
+/// Writes values, types and ranges of keys as text, for TOML, messages and help.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-/// Rows of [loss_scale], [gpu] and [memory].
+/// Rows of the schema for [loss_scale], [gpu] and [memory].
 #include "rows.h"
 
 namespace traffic::config {
@@ -38,20 +38,22 @@ std::vector<Row> loss_scale_rows() {
 std::vector<Row> gpu_rows() {
   return {
       {TRAFFIC_KEY(gpu.memory_fraction),
-       .help = "Share of its GPU's memory that a rank may take. A rank that needs more fails.",
+       .help =
+           "Share of a GPU's memory that the rank on it may take. A rank that needs more fails.",
        .range = {.low = 0, .high = 1, .low_open = true}},
       {TRAFFIC_KEY(gpu.allocated_limit_gb),
-       .help = "Memory in use above which the log advises a smaller batch; 0: 5/6 of the memory "
-               "that a rank may take.",
+       .help =
+           "Memory in use above which the log advises a smaller batch. 0 means 5/6 of the memory "
+           "that a rank may take.",
        .unit = "GiB", .range = between(0, 1e6)},
       {TRAFFIC_KEY(gpu.reserved_limit_gb),
        .help =
            "If the memory in use and the cached memory together exceed this, the cache is cleared. "
            "If the peak of the memory in use exceeds it, the log advises gradient checkpointing. "
-           "0: 7/8 of the memory that a rank may take.",
+           "0 means 7/8 of the memory that a rank may take.",
        .unit = "GiB", .range = between(0, 1e6)},
       {TRAFFIC_KEY(gpu.empty_cache_epochs),
-       .help = "Epochs after which cached memory is given back to the GPU; 0: never.",
+       .help = "Epochs after which cached memory is given back to the GPU; 0 means never.",
        .unit = "epochs", .range = between(0, 1e6)},
       {TRAFFIC_KEY(gpu.allow_tf32),
        .help = "Whether float32 products may be computed in TF32, where the GPU can (Ampere and "
@@ -66,11 +68,12 @@ std::vector<Row> memory_rows() {
            "Main memory that ranks, workers and simulations of a node should use together at "
            "most. `data.batch_size = 0` chooses a batch that fits. Before a run that is likely to "
            "need more, the log warns. If a run takes more, it returns idle memory to the system, "
-           "and the log warns. 0: the memory of the node.",
+           "and the log warns. 0 means the memory of the node.",
        .unit = "GiB", .range = between(0, 1e6)},
       {TRAFFIC_KEY(memory.target_vram_gb),
-       .help = "Memory of its GPU that a rank may take. The smaller of this limit and that of "
-               "`gpu.memory_fraction` applies. 0: the memory of the GPU.",
+       .help =
+           "Memory of a GPU that the rank on it may take. If `gpu.memory_fraction` allows less, "
+           "that limit applies. 0 means the memory of the GPU.",
        .unit = "GiB", .range = between(0, 1e6)},
   };
 }

@@ -42,8 +42,8 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-/// The rows that a filter selects: those of a table and of the tables below it, otherwise one key,
-/// otherwise those that contain the word.
+/// The rows that a filter selects. A key selects its row. A table selects its rows and the rows of
+/// the tables below it. Any other filter selects the rows whose key or help contains it.
 std::vector<const Row*> rows_of(std::string_view filter) {
   std::vector<const Row*> in_table;
   std::vector<const Row*> with_word;
@@ -87,7 +87,8 @@ sources that sets it:
 2. the file,
 3. the preset of `--preset NAME`,
 4. `--set key=value`, which may be given more than once, and the options that stand for a key: `--run-dir` (`run.dir`),
-   `--seed` (`run.seed`), `--resume` (`run.resume`), `--phase` (`run.phase`). These options win over `--set`.
+   `--seed` (`run.seed`), `--resume` (`run.resume`), `--phase` (`run.phase`). These options have precedence over
+   `--set`.
 
 The command line has precedence over the file, because the user decides it later.
 

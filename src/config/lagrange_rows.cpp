@@ -1,4 +1,4 @@
-/// Rows of [lagrange], [evaluation] and [search].
+/// Rows of the schema for [lagrange], [evaluation] and [search].
 #include "rows.h"
 #include "traffic/config/controller_spec.h"
 #include "traffic/config/seeds.h"
@@ -7,7 +7,7 @@
 namespace traffic::config {
 namespace {
 
-/// The keys that a search may set: all that it sets by default.
+/// The allowed values of search.decides: the keys in its default.
 std::vector<std::string_view> decidable() {
   static const Search kAll;
   return {kAll.decides.begin(), kAll.decides.end()};
@@ -66,7 +66,7 @@ std::vector<Row> lagrange_rows() {
 std::vector<Row> evaluation_rows() {
   return {
       {TRAFFIC_KEY(evaluation.seeds),
-       .help = "Seeds of the episodes, as in 100..119; training never sees them. Empty: no "
+       .help = "Seeds of the episodes, as in 100..119; training never sees them. Empty means no "
                "evaluation.",
        .refuse = refuse_as_seeds},
       {TRAFFIC_KEY(evaluation.controllers),
@@ -75,8 +75,8 @@ std::vector<Row> evaluation_rows() {
        .refuse = refuse_controller},
       {TRAFFIC_KEY(evaluation.safety_limit),
        .help =
-           "How many more emergency stops than without control a controller may cause in a run "
-           "and still count as safe; the same number applies to emergency brakings and to "
+           "Number of additional emergency stops per run, compared with no control, up to which a "
+           "controller counts as safe. The same number applies to emergency brakings and to "
            "collisions. A controller is unsafe if the 95 % interval of one of these differences "
            "lies above the number. The limit applies to comparisons, to the choice of the best "
            "checkpoint and to the search.",
@@ -90,21 +90,24 @@ std::vector<Row> search_rows() {
        .help = "Time for a search over scripted controllers and their parameters, before a "
                "training with simulations. The best script determines the values of the keys in "
                "`search.decides`. If too few whole episodes fit into this time, the search "
-               "compares only the first part of each episode. 0: no search.",
+               "compares only the first part of each episode. 0 means no search.",
        .unit = "min", .range = between(0, 1e5)},
       {TRAFFIC_KEY(search.episodes),
-       .help = "Number of episodes of the search. With it the search is the same on every machine; "
-               "0: as many as fit into `search.minutes`.",
+       .help =
+           "Number of episodes of the search. A fixed number makes the search the same on every "
+           "machine. 0 means as many as fit into `search.minutes`.",
        .unit = "episodes", .range = between(0, 1e6)},
       {TRAFFIC_KEY(search.final_episodes),
        .help =
-           "Number of seeds on which the search compares its best scripts with no control in the "
-           "end. It takes four times as many if its rounds showed a gain and these seeds do not.",
+           "Number of seeds on which the search finally compares its best scripts with no control. "
+           "The search takes four times as many seeds if its rounds showed a gain and these seeds "
+           "do not.",
        .unit = "episodes", .range = between(3, 1000)},
       {TRAFFIC_KEY(search.training_minutes),
-       .help = "Approximate time of the training after the search. The search sets "
-               "`training.iterations` and the keys of the evaluations accordingly. 0: these keys "
-               "keep their values.",
+       .help =
+           "Approximate time of the training after the search. The search sets "
+           "`training.iterations` and the keys of the evaluations accordingly. 0 means that these "
+           "keys keep their values.",
        .unit = "min", .range = between(0, 1e5)},
       {TRAFFIC_KEY(search.decides),
        .help = "Keys that the search sets; all other keys keep their values.",

@@ -49,7 +49,7 @@ std::string read_file(const fs::path& path) {
   return text;
 }
 
-/// Applies run.phase first, because the values of a preset depend on the training.
+/// Applies assignments to run.phase first, because the values of a preset depend on the training.
 void apply_overrides(Loader& loader, const Overrides& overrides) {
   for (const bool plan_pass : {true, false}) {
     if (!plan_pass && !overrides.preset.empty()) loader.apply_preset(overrides.preset);
@@ -92,7 +92,7 @@ class PlanReader {
     return config;
   }
 
-  // A run has the same phase name whether the user wrote names or numbers.
+  // The value of run.phase becomes the same whether the user wrote names or numbers.
   static std::string keys_of(const std::vector<const TrainingFacts*>& wanted) {
     std::string text;
     for (const TrainingFacts* training : wanted) {
@@ -106,7 +106,7 @@ class PlanReader {
     if (!plan.phases.empty() && resume != "auto" && resume != "must" && resume != "never") {
       throw ConfigError(
           "run.resume: found {}, expected auto, must or never with run.phase = \"{}\": a "
-          "checkpoint belongs to one phase; name that phase with --phase, too",
+          "checkpoint belongs to one phase; name that phase with --phase",
           shown(resume), plan.whole.run.phase);
     }
     for (const Config& config : plan.phases) {

@@ -46,7 +46,8 @@ bool is_section(std::string_view key) {
                      [&, inner = inner](const Section& s) { return s.name == inner; });
 }
 
-/// A section that belongs to some trainings concerns only the trainings that name it.
+/// Whether a training uses a section. If some trainings list the section as their own, only these
+/// trainings use it. All trainings use every other section.
 bool concerns(std::string_view section, const TrainingFacts& training) {
   const auto names_it = [&](const TrainingFacts& other) {
     return std::ranges::find(other.sections, section) != other.sections.end();
@@ -54,7 +55,8 @@ bool concerns(std::string_view section, const TrainingFacts& training) {
   return names_it(training) || std::ranges::none_of(trainings(), names_it);
 }
 
-/// The key that was probably meant: one of the same name in another table, or of similar spelling.
+/// The key that was probably meant instead of an unknown one: a key of the same name in another
+/// table, or a key of similar spelling.
 std::optional<std::string_view> nearest_key(std::string_view key) {
   const std::string_view name = key.substr(key.rfind('.') + 1);
   std::vector<std::string_view> keys;
@@ -85,7 +87,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-/// Reads a value of the command line, where strings need no quotes if the meaning is clear.
+/// Reads a value of the command line, where a string may stand without quotes.
 std::variant<Value, SyntaxError> read_argument(const Field& field, std::string_view text) {
   auto value = read_toml_value(text);
   const bool is_toml = std::holds_alternative<Value>(value);

@@ -1,4 +1,5 @@
-/// Collects values from all sources into a Config, and the errors in these values.
+/// Collects the values of all sources (file, preset, command line) in a Config, and lists the
+/// errors in these values. load.cpp uses it for each configuration that it loads.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +22,8 @@ enum class UnknownKeys : std::uint8_t { kAreErrors, kArePassedOver };
 
 class Loader {
  public:
-  /// @param training the training whose tables ([phase2.ppo]) are used; tables of other trainings
-  /// are only checked. May be null
+  /// @param training the training whose tables ([phase2.ppo]) are used, or null. Tables of all
+  ///   other trainings are only checked
   explicit Loader(const TrainingFacts* training = nullptr,
                   UnknownKeys unknown = UnknownKeys::kAreErrors)
       : training_(training), unknown_(unknown) {}
@@ -30,15 +31,16 @@ class Loader {
   void read_text(std::string_view text, std::string_view name);
   void apply_preset(std::string_view preset);
   void apply(const Assignment& assignment);
-  /// @param whole whether this is the configuration of a training; without the tables of its
-  /// training a configuration may still contradict itself
-  /// @throws ConfigError if anything was wrong
+  /// Checks for contradictions and returns the configuration.
+  /// @param whole false skips this check, because the tables of a training, which have not been
+  ///   read, may still resolve a contradiction
+  /// @throws ConfigError with one line for each error
   Config finish(bool whole = true);
   /// Unknown keys and tables that were ignored.
   [[nodiscard]] const std::vector<std::string>& passed_over() const { return passed_over_; }
 
  private:
-  /// The source of a value, and the place of the value in the order in which values were read.
+  /// Where a value came from, and when it was read (1 for the first value).
   struct Origin {
     std::string source;
     std::size_t order = 0;
@@ -57,7 +59,7 @@ class Loader {
   Config config_;
   std::map<std::string_view, Origin> origins_;  ///< by key of the schema
   std::set<std::string_view> broken_;           ///< keys whose value was refused
-  std::vector<std::string> lines_;
+  std::vector<std::string> lines_;              ///< messages of the errors
   std::size_t problems_ = 0;
   std::size_t values_read_ = 0;
 };

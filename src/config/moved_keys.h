@@ -6,8 +6,8 @@
 
 namespace traffic::config {
 
-/// The present name of a key or table that earlier versions knew by another name; empty if there is
-/// none.
+/// The present name of a key or table that had another name in earlier versions. The result is
+/// empty for all other names.
 /// @param key without the table of a phase: ppo.iterations, not phase2.ppo.iterations
 std::string new_name_of(std::string_view key);
 

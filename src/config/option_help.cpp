@@ -10,8 +10,8 @@
 namespace traffic::config {
 namespace {
 
-/// Leaves out what CLI11 appends to the name of a value, such as ranges in brackets, and writes
-/// defaults as words.
+/// Formats the options for --help. It leaves out what CLI11 appends to the name of a value, such as
+/// ranges in brackets, and writes defaults as "(default VALUE)".
 class OptionFormatter : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {

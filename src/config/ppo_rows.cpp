@@ -1,4 +1,4 @@
-/// Rows of [ppo] and [lights.ppo].
+/// Rows of the schema for [ppo] and [lights.ppo].
 #include <set>
 #include <string_view>
 #include <vector>
@@ -69,8 +69,8 @@ std::vector<Row> rows_of_ppo() {
        .help = "How far a probability ratio may leave 1 before it is clipped.",
        .range = above(0, 1)},
       {TRAFFIC_PPO_KEY(vf_clip_range),
-       .help = "How far a value may move in an update, in standard deviations of the returns; 0: "
-               "without limit.",
+       .help = "How far a value may move in an update, in standard deviations of the returns. 0 "
+               "means without limit.",
        .range = between(0, 1e6)},
       {TRAFFIC_PPO_KEY(ent_coef), .help = "Weight of the entropy bonus at the start.",
        .range = between(0, 10)},
@@ -80,14 +80,16 @@ std::vector<Row> rows_of_ppo() {
       {TRAFFIC_PPO_KEY(vf_coef), .help = "Weight of the value loss.", .range = between(0, 100)},
       {TRAFFIC_PPO_KEY(desired_kl),
        .help = "Desired KL divergence between the policies before and after an update. If the KL "
-               "in the last pass over the batch is less than half of this, the policy's learning "
-               "rate grows by half from the next iteration on; if it is more than twice this, the "
-               "rate falls to two thirds. The rate stays between a tenth and ten times of what the "
-               "schedule says. 0: the rate follows the schedule alone.",
+               "in the last pass over the batch is less than half of this value, the policy's "
+               "learning rate grows by half from the next iteration on. If the KL is more than "
+               "twice this value, the rate falls to two thirds. The rate stays between a tenth "
+               "and ten times the rate of the schedule. 0 means that the rate follows the schedule "
+               "alone.",
        .range = between(0, 10)},
       {TRAFFIC_PPO_KEY(target_kl),
-       .help = "The epochs of an iteration end when the KL divergence from the policy that "
-               "collected the batch exceeds 1.5 times this; 0: they never end early.",
+       .help =
+           "The epochs of an iteration end when the KL divergence from the policy that "
+           "collected the batch exceeds 1.5 times this value. 0 means that they never end early.",
        .unit = "nats", .range = between(0, 100)},
       {TRAFFIC_PPO_KEY(clip_norm), .help = "Norm to which the gradient is clipped.",
        .range = above(0, 1e6)},

@@ -1,4 +1,5 @@
-/// Presets: sets of values for one purpose. Each training has its own values.
+/// Presets are named sets of values for a purpose, such as `test` or `memory`. --preset chooses
+/// one. Each training has its own values.
 #pragma once
 
 #include <span>
@@ -14,6 +15,7 @@ struct PresetValue {
   std::string_view value;  ///< in TOML syntax
 };
 
+/// The names of all presets.
 std::span<const std::string_view> preset_names();
 /// The purpose of a preset in one sentence; the name must be one of preset_names().
 std::string_view preset_help(std::string_view preset);

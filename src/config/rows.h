@@ -1,4 +1,5 @@
-/// Helpers for writing rows of the schema.
+/// Helpers for writing the rows of the schema, and the functions that return the rows of each
+/// table.
 #pragma once
 
 #include <string_view>
@@ -8,12 +9,12 @@
 
 namespace traffic::config {
 
-/// Key and accessor from one token, so that they cannot disagree.
+/// Writes the key and the accessor of a row from one token, so that they cannot disagree.
 #define TRAFFIC_KEY(path) \
   .key = #path, .field = [](Config& config) -> Field { return &config.path; }
 
 inline Range above(double low, double high) { return {.low = low, .high = high, .low_open = true}; }
-/// From 0 to less than 1, for shares that must not take everything.
+/// From 0 to less than 1, for shares of which some part must remain.
 inline Range below_one() { return {.low = 0, .high = 1, .high_open = true}; }
 
 inline std::string refuse_empty(std::string_view text) {

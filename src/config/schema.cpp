@@ -29,11 +29,12 @@ std::vector<Row> run_rows() {
   return {
       {TRAFFIC_KEY(run.name), .help = "Name of the run and of its folder.",
        .refuse = refuse_as_folder_name},
-      {TRAFFIC_KEY(run.dir), .help = "Folder of the run; empty: `runs/<name>/<time>`."},
+      {TRAFFIC_KEY(run.dir), .help = "Folder of the run. Empty means `runs/<name>/<time>`."},
       {TRAFFIC_KEY(run.phase),
        .help =
            "Trainings to run, by number or name (see the list of trainings), separated by commas. "
-           "`all` runs those that have a number, one after the other. Empty: the first.",
+           "`all` runs the trainings that have a number, one after the other. Empty means the "
+           "first training.",
        .refuse = refuse_plan, .takes_integers = true},
       {TRAFFIC_KEY(run.seed), .help = "Seed from which all random numbers are derived.",
        .range = at_least(0)},
@@ -42,7 +43,7 @@ std::vector<Row> run_rows() {
            "Where to compute. `auto` takes a GPU for each rank if there are GPUs, else the CPU.",
        .choices = {"auto", "cuda", "cpu"}},
       {TRAFFIC_KEY(run.threads_per_rank),
-       .help = "Compute threads of a rank; 0: the cores of the machine divided by its ranks.",
+       .help = "Compute threads of a rank. 0 means the cores of the machine divided by its ranks.",
        .range = between(0, 1024)},
       {TRAFFIC_KEY(run.resume),
        .help = "`auto` goes on from the newest valid checkpoint of the run folder if there is one, "
@@ -50,13 +51,14 @@ std::vector<Row> run_rows() {
                "checkpoint.",
        .refuse = refuse_empty},
       {TRAFFIC_KEY(run.init_from),
-       .help = "Checkpoint whose weights a new run starts from; empty: random weights. In a run "
-               "of several phases, each later phase starts from the best result of the previous "
-               "one."},
+       .help =
+           "Checkpoint whose weights a new run starts from. Empty means random weights. In a run "
+           "of several phases, each later phase starts from the best result of the previous "
+           "phase."},
       {TRAFFIC_KEY(run.allow_random_perception),
        .help = "Whether phases 2 and 3 may start without `run.init_from` if `vehicles.inputs` "
-               "needs the encoder or the world model. These phases do not train the two, so both "
-               "keep random weights. For measurements and tests."},
+               "needs the encoder or the world model. These phases do not train them, so both keep "
+               "random weights. This is useful only for measurements and tests."},
       {TRAFFIC_KEY(run.max_retries),
        .help = "How often a phase that failed is tried again, from its newest good checkpoint.",
        .range = between(0, 100)},
@@ -76,7 +78,8 @@ std::vector<Row> model_rows() {
       {TRAFFIC_KEY(model.lstm_layers), .help = "Layers of the world model's LSTM.",
        .range = between(1, 8)},
       {TRAFFIC_KEY(model.latent_dim),
-       .help = "Width of each of the two latents, that of the flow and that of the risk.",
+       .help =
+           "Width of each of the two latents: the latent of the flow and the latent of the risk.",
        .range = between(1, 1024)},
   };
 }
@@ -86,7 +89,7 @@ std::vector<Row> train_rows() {
       {TRAFFIC_KEY(train.epochs), .help = "Passes over the training samples.", .unit = "epochs",
        .range = between(1, 1e6)},
       {TRAFFIC_KEY(train.max_steps),
-       .help = "Optimiser steps after which training ends; 0: no limit.", .unit = "steps",
+       .help = "Optimiser steps after which training ends; 0 means no limit.", .unit = "steps",
        .range = at_least(0)},
       {TRAFFIC_KEY(train.learning_rate), .help = "Learning rate after the warm-up.",
        .range = above(0, 10), .is_learning_rate = true},
@@ -129,11 +132,12 @@ std::vector<Row> train_rows() {
       {TRAFFIC_KEY(train.conflict_weight), .help = "Weight of the loss of the conflict head.",
        .range = between(0, 1000)},
       {TRAFFIC_KEY(train.eval_max_batches),
-       .help = "Maximum number of batches in a validation; 0: all.", .unit = "batches",
+       .help = "Maximum number of batches in a validation; 0 means all.", .unit = "batches",
        .range = at_least(0)},
       {TRAFFIC_KEY(train.eval_interval_epochs),
-       .help = "Epochs between validations. There is always one at the end. The weights with the "
-               "best validation are kept.",
+       .help =
+           "Epochs between validations. The training always ends with a validation. The weights "
+           "with the best validation are kept.",
        .unit = "epochs", .range = between(1, 1e6)},
   };
 }
@@ -164,12 +168,13 @@ std::vector<Row> checkpoint_rows() {
       {TRAFFIC_KEY(checkpoint.save_interval_epochs), .help = "Epochs between checkpoints.",
        .unit = "epochs", .range = between(1, 1e6)},
       {TRAFFIC_KEY(checkpoint.save_interval_steps),
-       .help = "Optimiser steps between checkpoints within an epoch; 0: at epochs only.",
+       .help = "Optimiser steps between checkpoints within an epoch. 0 means only at the ends of "
+               "epochs.",
        .unit = "steps", .range = at_least(0)},
       {TRAFFIC_KEY(checkpoint.save_interval_s),
        .help =
            "Time after which a checkpoint is written at the next step or iteration, in addition "
-           "to the other intervals; 0: never by time.",
+           "to the other intervals; 0 means never by time.",
        .unit = "s", .range = between(0, 1e9)},
       {TRAFFIC_KEY(checkpoint.keep_last),
        .help =
@@ -199,8 +204,8 @@ std::vector<Row> log_rows() {
 std::vector<Row> profile_rows() {
   return {
       {TRAFFIC_KEY(profile.steps),
-       .help =
-           "Optimiser steps (phase 1) or iterations (phases 2 and 3) that are recorded; 0: none.",
+       .help = "Optimiser steps (phase 1) or iterations (phases 2 and 3) that are recorded; 0 "
+               "means none.",
        .unit = "steps", .range = between(0, 1e6)},
       {TRAFFIC_KEY(profile.skip_steps),
        .help = "Steps of this process before recording begins, because the first steps are not "
@@ -233,7 +238,8 @@ constexpr std::array<Section, 24> kOwnSections{{
      "Proximal policy optimisation of the lights' policy. A key that is not set has the value that "
      "the same key of [ppo] has before a search."},
     {"lagrange",
-     "The cost limit of phase 3: what costs, how much is allowed, how fast the multiplier rises."},
+     "The cost limit of phase 3: the costs of events, the limit, and how fast the multiplier "
+     "rises."},
     {"evaluation", "The evaluation at the end of phases 2 and 3."},
     {"search", "The search for a script before phases 2 and 3."},
     {"comm", "Communication between ranks."},
@@ -242,7 +248,8 @@ constexpr std::array<Section, 24> kOwnSections{{
     {"profile", "Detailed recordings of some steps, in `profile/` of the run folder."},
 }};
 
-/// The sections and rows of this program, then those that trainings have added.
+/// The sections and rows that every program has, followed by the sections and rows that trainings
+/// and agents have registered.
 struct Schema {
   std::vector<Section> sections{kOwnSections.begin(), kOwnSections.end()};
   std::vector<Row> rows;
@@ -283,7 +290,7 @@ std::span<const Row> schema() { return whole_schema().rows; }
 
 void register_section(const Section& section, const std::vector<Row>& rows) {
   for (const Section& other : sections()) {
-    TRAFFIC_CHECK(other.name != section.name, "there already is a section [{}]", section.name);
+    TRAFFIC_CHECK(other.name != section.name, "the section [{}] is registered twice", section.name);
   }
   for (const Row& row : rows) {
     TRAFFIC_CHECK(
@@ -306,7 +313,7 @@ void register_agent(std::string_view name, const std::vector<OwnSection>& sectio
   for (Row& row : whole_schema().rows) {
     if (row.key != "env.agents") continue;
     TRAFFIC_CHECK(std::ranges::find(row.choices, name) == row.choices.end(),
-                  "there is an agent {} already", name);
+                  "the agent {} is registered twice", name);
     row.choices.push_back(name);
     added_agents().push_back(name);
   }

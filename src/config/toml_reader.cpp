@@ -12,8 +12,8 @@
 namespace traffic::config {
 namespace {
 
-/// Each point in a key may nest a table one level deeper, and toml++ frees nested tables
-/// recursively: 100,000 levels still fit the stack, 300,000 do not.
+/// Maximum number of points in a text. Each point in a key may nest a table one level deeper, and
+/// toml++ frees nested tables recursively: 100,000 levels still fit the stack, 300,000 do not.
 constexpr std::ptrdiff_t kMaxPoints = 10000;
 
 std::string place_of(const toml::source_position& position) {
@@ -78,9 +78,10 @@ std::string shortened(std::string_view text) {
 
 std::variant<toml::table, SyntaxError> parse_text(std::string_view text) {
   if (std::count(text.begin(), text.end(), '.') > kMaxPoints) {
-    return SyntaxError{"1:1", fmt::format("more than {} points in the text; expected fewer (name "
-                                          "many files by a glob)",
-                                          kMaxPoints)};
+    return SyntaxError{"1:1",
+                       fmt::format("found more than {} points, expected fewer; if data.files "
+                                   "lists many files, name them by a glob",
+                                   kMaxPoints)};
   }
   try {
     return toml::parse(text, std::string_view());

@@ -1,4 +1,4 @@
-/// Rows of [training], [episodes] and [imitation].
+/// Rows of the schema for [training], [episodes] and [imitation].
 #include "rows.h"
 #include "traffic/config/controller_spec.h"
 
@@ -12,7 +12,8 @@ std::vector<Row> training_rows() {
       {TRAFFIC_KEY(training.minutes),
        .help = "Time after which the training begins no further iteration: it evaluates the "
                "controller and ends with the best so far. The time counts from the start of the "
-               "training, or from when it was resumed. 0: `training.iterations` alone counts.",
+               "training, or from when it was resumed. 0 means that only `training.iterations` "
+               "limits the training.",
        .unit = "min", .range = between(0, 1e6)},
       {TRAFFIC_KEY(training.eval_interval),
        .help = "Iterations between evaluations on the selection seeds, which training never sees.",
@@ -20,9 +21,9 @@ std::vector<Row> training_rows() {
       {TRAFFIC_KEY(training.eval_episodes), .help = "Episodes of an evaluation.",
        .unit = "episodes", .range = between(1, 100000)},
       {TRAFFIC_KEY(training.final_episodes),
-       .help = "Episodes of the final comparison, which measures the best controller on seeds of "
-               "its own and, if the controller began as a script, compares it with this script. 0: "
-               "`training.eval_episodes`.",
+       .help = "Episodes of the final comparison. It measures the best controller on seeds that "
+               "nothing was chosen on. If the controller began as a script, it also compares the "
+               "two. 0 means `training.eval_episodes`.",
        .unit = "episodes", .range = between(0, 100000)},
       {TRAFFIC_KEY(training.decide),
        .help = "How the trained controller decides in evaluations and after training. `greedy`: it "
@@ -32,8 +33,8 @@ std::vector<Row> training_rows() {
        .choices = {"auto", "greedy", "sampled"}},
       {TRAFFIC_KEY(training.max_rollbacks),
        .help = "How often training may return to the best controller after an evaluation fell "
-               "below the highest one by more than the 95 % interval of the difference. 0: never. "
-               "Training by Q-learning never does.",
+               "below the highest one by more than the 95 % interval of the difference. 0 means "
+               "never. Training by Q-learning never returns.",
        .range = between(0, 1000)},
       {TRAFFIC_KEY(training.rollback_factor),
        .help = "Factor on the learning rate at each return to the best controller.",
@@ -44,13 +45,16 @@ std::vector<Row> training_rows() {
 std::vector<Row> episodes_rows() {
   return {
       {TRAFFIC_KEY(episodes.length_s),
-       .help = "Length of a training episode. Each episode begins at a random multiple of this "
-               "length in the scenario, in traffic that was saved while the baselines were "
-               "measured. 0: an episode is the whole scenario. Evaluations always run the whole "
-               "scenario.",
+       .help =
+           "Length of a training episode. Each episode begins at a random multiple of this "
+           "length in the scenario, in traffic that was saved while the baselines were "
+           "measured. 0 means that an episode is the whole scenario. Evaluations always run the "
+           "whole scenario.",
        .unit = "s", .range = between(0, 1e6)},
       {TRAFFIC_KEY(episodes.rollout_fragment_length),
-       .help = "Control steps that an environment contributes at a time; 0: whole episodes.",
+       .help =
+           "Control steps after which an environment hands over its experience. 0 means at the end "
+           "of each episode.",
        .unit = "steps", .range = between(0, 1e6)},
       {TRAFFIC_KEY(episodes.train_batch_size),
        .help = "Minimum number of control steps of all ranks in an iteration. The program rounds "
@@ -62,10 +66,11 @@ std::vector<Row> episodes_rows() {
                "over the same range.",
        .range = {.low = 0.0, .high = 100.0, .low_open = true}},
       {TRAFFIC_KEY(episodes.demand_curriculum),
-       .help = "Factors on the demand of training episodes, each for an equal part of the "
-               "iterations, as in `[0.7, 0.85, 1.0]`; empty: the demand of the scenario. Baselines "
-               "and evaluations always have the demand of the scenario, so the log leaves out "
-               "`rollout/gain_of_means` while the factor is not 1.",
+       .help =
+           "Factors on the demand of training episodes, each for an equal part of the "
+           "iterations, as in `[0.7, 0.85, 1.0]`. Empty means the demand of the scenario. "
+           "Baselines and evaluations always have the demand of the scenario, so the log leaves "
+           "out `rollout/gain_of_means` while the factor is not 1.",
        .range = above(0, 10)},
       {TRAFFIC_KEY(episodes.credit),
        .help = "Whether reward, value and advantage are kept for each conflict or for the whole "
@@ -84,8 +89,9 @@ std::vector<Row> episodes_rows() {
                "reward.",
        .unit = "episodes", .range = between(1, 100000)},
       {TRAFFIC_KEY(episodes.baseline_cache),
-       .help = "Folder that keeps the measured baselines for later runs; empty: every run measures "
-               "them again."},
+       .help =
+           "Folder that keeps the measured baselines for later runs. Empty means that every run "
+           "measures them again."},
   };
 }
 
@@ -102,10 +108,12 @@ std::vector<Row> imitation_rows() {
                "scenarios, or one for each of `env.scenarios`.",
        .refuse = refuse_to_imitate},
       {TRAFFIC_KEY(imitation.agreement),
-       .help = "Imitation ends before `imitation.iterations` when the greedy policy agrees this "
-               "well with the script on episodes that it has not learned from. The agreement is "
-               "twice the number of commands that both give, divided by the commands of the one "
-               "plus those of the other. 0: imitation never ends early.",
+       .help =
+           "Imitation ends before `imitation.iterations` when the greedy policy agrees this "
+           "well with the script on episodes that it has not learned from. The agreement is "
+           "the F1 score: twice the number of commands that both give, divided by the number of "
+           "the policy's commands plus the number of the script's commands. 0 means that "
+           "imitation never ends early.",
        .range = between(0, 1)},
       {TRAFFIC_KEY(imitation.dagger_share),
        .help = "Share of the imitated episodes, from the second iteration on, in which the policy "

@@ -45,7 +45,7 @@ std::string expected_names(std::string_view found) {
   return text;
 }
 
-/// A plan, or the reason why the text does not describe one.
+/// The trainings that a text names, or the reason why it is not allowed.
 struct ReadPlan {
   std::vector<const TrainingFacts*> trainings;
   std::string problem;
@@ -102,7 +102,7 @@ void register_training(TrainingFacts facts) {
   for (const Section& section : sections()) {
     TRAFFIC_CHECK(
         section.name != facts.folder,
-        "training {}: the name of its folder, {}, is that of a table of the configuration",
+        "training {}: its folder has the name {}, which is also a table of the configuration",
         facts.name, facts.folder);
   }
   registered().push_back(std::move(facts));

@@ -9,8 +9,8 @@
 namespace traffic::config {
 namespace {
 
-/// The rows of a section as lines of TOML. Copies the Config, because the accessor of a row needs
-/// one that is not const.
+/// The values of a section as lines of TOML. The function copies the Config, because the accessor
+/// of a row needs a Config that is not const.
 std::string section_lines(std::string_view section, Config config) {
   std::string text = fmt::format("[{}]\n", section);
   for (const Row& row : schema()) {

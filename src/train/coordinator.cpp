@@ -35,19 +35,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How long a rank that failed waits for the others to fail as well.
+/// Time for which a rank whose phase failed waits for the same failure on all other ranks.
 constexpr double kMeet_s = 15.0;
 
-/// Whether another attempt may succeed: the cause lies neither in the configuration nor in the
-/// files that the training reads.
+/// Whether another attempt may succeed. It cannot if the cause of the failure lies in the
+/// configuration or in the files that the training reads.
 bool is_worth_retrying(ExitCode code) {
   return code == ExitCode::kInternal || code == ExitCode::kNumeric || code == ExitCode::kWorkers ||
          code == ExitCode::kResources;
 }
 
-/// The configuration of a training in a dry run. In place of the measurements with which a training
-/// with simulations begins, it runs one uncontrolled episode of two decisions, with one simulation
-/// per rank, and does not keep the result.
+/// The configuration of a training in a dry run. A training with simulations begins by measuring
+/// baselines, which are episodes without control. In a dry run this measurement is one episode of
+/// two decisions, with one simulation per rank, and its result is not stored.
 config::Config shortened(config::Config config, int world_size) {
   config.rollout.max_concurrent_envs = world_size;
   config.episodes.baseline_episodes = 1;
@@ -57,6 +57,7 @@ config::Config shortened(config::Config config, int world_size) {
   return config;
 }
 
+/// Implements run_plan() and dry_run_plan().
 class Coordinator {
  public:
   Coordinator(Job& job, const config::Plan& plan) : job_(job) {
@@ -107,7 +108,8 @@ TrainingEnd Coordinator::run() {
   }
 }
 
-/// Prepares all phases before the first of them takes hours.
+/// Prepares all phases before the first one trains, so that errors in the preparation of later
+/// phases do not appear only after hours.
 TrainingEnd Coordinator::prepare_tasks(bool dry_run) {
   for (TrainingTask& task : tasks_) {
     if (prepare_task(job_, task, dry_run) == TrainingEnd::kStopped) return TrainingEnd::kStopped;
@@ -219,7 +221,7 @@ void Coordinator::retry_or_throw(TrainingTask& task, const Error& error) {
                task.config.run.max_retries + 1);
 }
 
-/// Whether a phase has finished, including its evaluation. The same on all ranks.
+/// Whether a phase has finished, including its evaluation. All ranks return the same value.
 bool Coordinator::is_finished(const TrainingTask& task) {
   bool finished = false;
   if (job_.is_reporter()) {
@@ -229,7 +231,7 @@ bool Coordinator::is_finished(const TrainingTask& task) {
   return job_.communicator().all_reduce_scalar(finished ? 1.0 : 0.0) > 0.0;
 }
 
-/// Lets a phase start from the result of the previous one.
+/// Lets a phase start from the checkpoint with the result of the previous phase.
 void Coordinator::take_over(TrainingTask& task, const fs::path& result) {
   together(job_.communicator(), [&] {
     if (!job_.is_reporter()) return;
@@ -285,7 +287,8 @@ void Coordinator::dry_run() {
     if (run.is_new()) check_new(run.config());
     const auto training = make_training(run);
     dry_run_training(run, *training, is_first);
-    if (job_.is_reporter() && tasks_.size() > 1) {  // Run has written the shortened one
+    // Run has written the shortened configuration to this file.
+    if (job_.is_reporter() && tasks_.size() > 1) {
       write_file_atomically(report::RunFolder(task.dir).config(), config::to_toml(task.config));
     }
     spdlog::info(

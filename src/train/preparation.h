@@ -1,4 +1,5 @@
-/// Determines the values that a configuration leaves open, before the training begins.
+/// Determines, before a training begins, the values of configuration keys that are left to the
+/// program, such as the keys that a search for scripted controllers sets.
 #pragma once
 
 #include "coordinator_summary.h"
@@ -6,11 +7,11 @@
 
 namespace traffic::train {
 
-/// Determines the open values of task.config, and sets task.config_path to the file that contains
-/// the result: config.toml if nothing has changed, otherwise resolved.toml, which this function
-/// writes. Collective.
-/// @param dry_run nothing may take long, and nothing is written
-/// @return kStopped if a stop was requested meanwhile
+/// Sets these values in task.config, and sets task.config_path to the file that contains the
+/// result. This file is config.toml if no value has changed. Otherwise it is resolved.toml, which
+/// this function writes. Collective.
+/// @param dry_run if true, the function makes no long measurements and writes no file
+/// @return kStopped if the user asked the program to stop meanwhile
 TrainingEnd prepare_task(Job& job, TrainingTask& task, bool dry_run);
 
 }  // namespace traffic::train

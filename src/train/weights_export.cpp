@@ -114,7 +114,7 @@ std::string input_table(const char* title, std::span<const scene::FeatureSpec> f
   return text + "\n";
 }
 
-/// Lists the inputs of the weights: features of vehicles and roads, and those of traffic lights.
+/// Lists the inputs of the network: features of vehicles and roads, and features of traffic lights.
 std::string inputs_section(const TrainingTask& task) {
   if (!task.facts->of_traffic) return "";
   const config::Env& env = task.config.env;
@@ -196,7 +196,7 @@ void export_weights(const TrainingTask& task) {
   create_folder(weights_dir(task));
   remove_stale_temporaries(weights_dir(task));
   checkpoint::write_model_card(weights_dir(task) / "README.md", card);
-  // The weights are written last, so that they never lie there without their card.
+  // The weights are written last, so that the folder never contains weights without their card.
   checkpoint::export_safetensors(weights_dir(task) / kWeightsFile, tensors,
                                  {{"format", "pt"},
                                   {"made_by", fmt::format("traffic_train {}", version())},

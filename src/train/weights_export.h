@@ -1,4 +1,5 @@
-/// Exports the result of a phase for other programs: the weights as safetensors, and a model card.
+/// Exports the result of a phase (a training) for other programs: the weights as safetensors, and a
+/// model card.
 #pragma once
 
 #include "coordinator_summary.h"

@@ -117,7 +117,7 @@ TEST_F(DqnTraining, SettingsOfOtherTrainingsAreRefused) {
   };
   refused("--set offpolicy.learner=sac", 2, "offpolicy.learner is sac");
   refused("--set vehicles.longitudinal=acceleration", 2, "Q-learning values each command");
-  refused("--set episodes.rollout_fragment_length=0", 2, "does not wait for whole episodes");
+  refused("--set episodes.rollout_fragment_length=0", 2, "learn from fragments of episodes");
   refused("--set 'env.cv_types=[\"nobody\"]'", 2, "no vehicle is of type");
   refused("--set offpolicy.buffer_size=1000000000", 8, "lower offpolicy.buffer_size");
 }

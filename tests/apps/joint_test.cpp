@@ -121,7 +121,7 @@ TEST_F(JointTraining, SettingsThatExcludeJointTrainingAreRefused) {
   EXPECT_THAT(refused("--set episodes.rollout_fragment_length=12"), HasSubstr("whole episodes"));
   EXPECT_THAT(refused("--set run.phase=dqn --set lights.encoder_layers=0 "
                       "--set episodes.rollout_fragment_length=12"),
-              HasSubstr("expected one of the two"));
+              HasSubstr("expected only one of these agents"));
   const std::string dark = refused("--set env.scenario=merge");
   EXPECT_THAT(dark, AllOf(HasSubstr("light"), Not(HasSubstr("iteration 1"))));
   EXPECT_THAT(refused("--set run.phase=ppo_constrained"), HasSubstr("env.agents"));

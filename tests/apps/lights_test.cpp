@@ -172,7 +172,7 @@ TEST_F(LightsTraining, SettingsThatLightsCannotLearnWithAreRefused) {
   EXPECT_THAT(refused("--set run.phase=ppo_constrained"), HasSubstr("expected env.agents"));
   EXPECT_THAT(refused("--set run.phase=dqn --set lights.encoder_layers=0 "
                       "--set 'env.agents=[\"vehicles\", \"lights\"]'"),
-              HasSubstr("expected one of the two"));
+              HasSubstr("expected only one of these agents"));
 }
 
 TEST_F(LightsTraining, AnUntrainedPolicyThatKeepsProgramsDoesWhatItIsAdvised) {

@@ -43,7 +43,7 @@ TEST_F(TrainingData, MeasuredSharesFollowSpeedsAndStayInAResumedRun) {
   const std::string slow = "TRAFFIC_FAULT=train.step:1:*:slow:100";
   const Outcome killed = run_program(command(2, "a", options, slow + ",train.step:0:21:kill"));
   ASSERT_NE(killed.exit_code, 0);
-  EXPECT_THAT(killed.output, HasSubstr("shares of the ranks by their speeds"));
+  EXPECT_THAT(killed.output, HasSubstr("speeds give the ranks these shares"));
   const auto first = checkpoint::load(dir_ / "a/checkpoints/step-000000016.h5");
   EXPECT_FALSE(first.contains("data/rank_weights"));
   const auto second = checkpoint::load(dir_ / "a/checkpoints/step-000000020.h5");
@@ -57,7 +57,7 @@ TEST_F(TrainingData, MeasuredSharesFollowSpeedsAndStayInAResumedRun) {
   for (const char* run : {"a", "b"}) {
     const Outcome resumed = run_program(command(2, run, options));
     ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
-    EXPECT_THAT(resumed.output, Not(HasSubstr("shares of the ranks by their speeds")));
+    EXPECT_THAT(resumed.output, Not(HasSubstr("speeds give the ranks these shares")));
     const auto last = checkpoint::load(dir_ / run / "checkpoints/step-000000022.h5");
     EXPECT_TRUE(at::equal(last.tensor("data/rank_weights"), weights));
     EXPECT_EQ(sampler_of(last).stages.size(), 1U)

@@ -1,4 +1,5 @@
-/// Agents that a program has added to the shipped ones (schema.h: register_agent).
+/// Tells whether a configuration needs an agent that a program has added by register_agent()
+/// (schema.h) to the shipped agents, vehicles and lights.
 #pragma once
 
 #include "traffic/config/config.h"

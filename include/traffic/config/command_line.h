@@ -1,4 +1,5 @@
-/// The command line that the programs with a configuration share.
+/// Parses the command line of the programs that read a configuration: traffic_train, traffic_doctor
+/// and traffic_eval.
 #pragma once
 
 #include <functional>
@@ -16,23 +17,26 @@ class App;
 
 namespace traffic::config {
 
-/// The options that all of these programs share.
+/// Values of the options that these programs have in common.
 struct CommonOptions {
-  std::string config_path;  ///< empty: no file was given
+  std::string config_path;  ///< configuration file; empty if none was given
   Overrides overrides;      ///< --preset, --set, --run-dir, --seed, --resume, --phase
   bool dry_run = false;
   bool print_config = false;
 };
 
-/// Asks the program to print `text` and to end with 0 (--help, --version, --help-config).
+/// The result of --help, --version or --help-config: the program prints `text` and ends with exit
+/// code 0.
 struct ExitRequest {
   std::string text;
 };
 
+/// Describes a program to parse_command_line().
 struct Program {
   std::string_view name;
   std::string_view description;
-  /// Adds options of this program; may be empty. Their targets must outlive parse_command_line().
+  /// Adds the program's own options; may be empty. The variables that receive the values of these
+  /// options must outlive parse_command_line().
   std::function<void(CLI::App&)> add_options = {};
   /// Whether the program trains and has --run-dir, --seed, --resume, --phase and --dry-run.
   bool trains = true;
@@ -42,10 +46,10 @@ struct Program {
 std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char* const* argv,
                                                             const Program& program);
 
-/// The configuration that the options ask for.
-/// @throws ConfigError with one line for each thing that is wrong
+/// Loads the configuration that the options describe.
+/// @throws ConfigError with one line for each error
 Config resolve(const CommonOptions& options);
-/// The configurations of the phases that the options ask for.
+/// Loads the configurations of all trainings (phases) that the options name.
 Plan resolve_plan(const CommonOptions& options);
 
 }  // namespace traffic::config

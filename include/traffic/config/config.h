@@ -1,6 +1,6 @@
-/// The configuration as typed structs. Their keys, defaults, ranges, units and help are rows of the
-/// schema (src/config/schema.cpp): a field without a row there cannot be set, and a test compares
-/// the two.
+/// The configuration of all programs as typed structs. The initial value of a field is the default
+/// of its key. The schema (src/config/schema.cpp) has a row for each key, with its range, unit and
+/// help. A field without a row cannot be set. A test compares the fields with the rows.
 #pragma once
 
 #include <algorithm>
@@ -16,16 +16,16 @@ namespace traffic::config {
 
 struct Run {
   std::string name = "traffic";
-  std::string dir;  ///< empty: runs/<name>/<time>
-  /// The trainings to run: names or numbers (trainings.h) separated by commas, or "all"; empty: the
-  /// first training.
+  std::string dir;  ///< folder of the run; if empty, runs/<name>/<time>
+  /// The trainings to run: names or numbers (trainings.h) separated by commas, or "all". Empty
+  /// means the first training.
   std::string phase = {};
   std::int64_t seed = 42;
   std::string device = "auto";        ///< auto | cuda | cpu
-  std::int64_t threads_per_rank = 0;  ///< 0: the node's cores divided by its ranks
+  std::int64_t threads_per_rank = 0;  ///< 0 means the node's cores divided by its ranks
   std::string resume = "auto";        ///< auto | must | never | a checkpoint's path
   std::string init_from;              ///< weights to start from: a checkpoint's path
-  /// Whether a controller may be trained on an encoder and a world model that nobody has trained.
+  /// Whether a controller may be trained on an encoder and a world model with random weights.
   bool allow_random_perception = false;
   std::int64_t max_retries = 2;  ///< retries of a failed phase, from its newest good checkpoint
 };
@@ -49,18 +49,21 @@ struct Augmentation {
 };
 
 struct Data {
-  std::vector<std::string> files;   ///< paths or globs
-  std::string stage_dir;            ///< folder on a disk of each node for copies; empty: none
+  std::vector<std::string> files;  ///< paths or globs
+  /// Folder on a disk of each node, into which the files are copied; empty means no copies.
+  std::string stage_dir;
   double max_bad_file_share = 0.0;  ///< share of the files that may be unreadable and be skipped
   std::int64_t history_frames = 10;
   std::int64_t horizon_frames = 5;
   std::int64_t max_vehicles = 16;
   std::int64_t sample_stride_frames = 5;
-  std::int64_t max_samples = 0;  ///< approximate number of training samples; 0: all
-  std::int64_t batch_size = 32;  ///< samples of a rank in a step; 0: depends on the free memory
+  std::int64_t max_samples = 0;  ///< approximate number of training samples; 0 means all
+  /// Samples of a rank in a step; 0 means that the program chooses by the free memory.
+  std::int64_t batch_size = 32;
   bool shuffle = true;
   bool drop_last = true;
-  std::int64_t num_workers = 0;         ///< reader threads of a rank; 0: depends on its device
+  /// Reader threads of a rank; 0 means that the program chooses by the device of the rank.
+  std::int64_t num_workers = 0;
   std::int64_t prefetch_factor = 2;     ///< batches that a reader thread prepares in advance
   bool persistent_workers = true;       ///< whether threads and decoded chunks outlive an epoch
   bool pin_memory = true;               ///< whether batches are page-locked, if there is a GPU
@@ -68,14 +71,14 @@ struct Data {
   std::int64_t cache_mb = 256;          ///< limit of a rank's decoded chunks and prepared batches
   std::string shards = "mixed";         ///< mixed | time | region
   std::string shard_weights = "fixed";  ///< fixed | measured
-  std::vector<double> rank_weights;     ///< fixed share of each rank; empty: equal
+  std::vector<double> rank_weights;     ///< fixed share of each rank; empty means equal
   double conflict_ttc_s = 2.0;          ///< a conflict has a time-to-collision below this
   Augmentation augmentation;
 };
 
 struct Train {
   std::int64_t epochs = 50;
-  std::int64_t max_steps = 0;  ///< optimiser steps after which training ends; 0: no limit
+  std::int64_t max_steps = 0;  ///< steps after which training ends; 0 means no limit
   double learning_rate = 1e-3;
   double min_learning_rate = 1e-6;
   std::string lr_scaling = "none";  ///< growth with the number of ranks: none | linear | sqrt
@@ -88,10 +91,11 @@ struct Train {
   std::int64_t accumulation_steps = 1;
   std::string precision = "fp32";  ///< fp32 | bf16 | fp16
   bool gradient_checkpointing = false;
-  double stage1_share = 0.2;  ///< share of the epochs that train the next state only
+  /// Share of the epochs, at the start, in which the model learns to predict the next state only.
+  double stage1_share = 0.2;
   double future_weight = 0.5;
   double conflict_weight = 0.1;
-  std::int64_t eval_max_batches = 0;  ///< maximum number of batches in a validation; 0: all
+  std::int64_t eval_max_batches = 0;  ///< maximum batches in a validation; 0 means all
   std::int64_t eval_interval_epochs = 1;
 };
 
@@ -108,17 +112,19 @@ struct LossScale {
 };
 
 struct Gpu {
-  double memory_fraction = 1.0;         ///< share of the GPU's memory that a rank may take
-  double allocated_limit_gb = 0;        ///< limit of the memory in use; 0: automatic
-  double reserved_limit_gb = 0;         ///< limit of the memory in use or cached; 0: automatic
-  std::int64_t empty_cache_epochs = 1;  ///< epochs between two clearings of the cache; 0: none
+  double memory_fraction = 1.0;  ///< share of the GPU's memory that a rank may take
+  /// Memory in use above which the log warns; 0 means a share of the GPU's memory.
+  double allocated_limit_gb = 0;
+  /// Memory in use or cached above which the cache is cleared; 0 means a share of the GPU's memory.
+  double reserved_limit_gb = 0;
+  std::int64_t empty_cache_epochs = 1;  ///< epochs between clearings of the cache; 0 means never
   bool allow_tf32 = false;
 };
 
 /// Limits of the memory that a run uses.
 struct Memory {
-  double target_memory_gb = 0;  ///< for all processes on a node; 0: the memory of the node
-  double target_vram_gb = 0;    ///< for a rank on its GPU; 0: the memory of the GPU
+  double target_memory_gb = 0;  ///< all processes on a node; 0 means all of its memory
+  double target_vram_gb = 0;    ///< a rank on its GPU; 0 means all of the GPU's memory
 };
 
 struct Env {
@@ -126,21 +132,26 @@ struct Env {
   std::vector<std::string> scenarios;          ///< "scenario:weight" to draw episodes from
   std::vector<std::string> sumo_args;          ///< further arguments of SUMO
   std::vector<std::string> cv_types = {"cv"};  ///< vTypes of connected vehicles
-  /// If above 0: share of all vehicles that are connected, instead of cv_types.
+  /// Share of all vehicles that are connected; 0 means that cv_types determines which are.
   double cv_share = 0;
-  double max_time_s = 0;  ///< end of an episode; 0: that of the scenario
+  double max_time_s = 0;  ///< end of an episode; 0 means the end of the scenario
   double control_period_s = 3.0;
-  double zone_m = 100.0;   ///< connected vehicles this near to their next conflict may be commanded
-  bool lead_only = false;  ///< only the first connected vehicle of each lane
-  bool behind = false;     ///< also vehicles that have just passed a conflict
-  double commit_s = 0;     ///< how long the command arrive_late lasts; 0: one control period
-  double lead_s = 0;       ///< arrive_late may begin this long before a conflicting green
+  /// A conflict is a place where streams of traffic meet. Connected vehicles that are at most this
+  /// far from their next conflict may be commanded.
+  double zone_m = 100.0;
+  bool lead_only = false;  ///< whether only the first vehicle of each lane may be commanded
+  bool behind = false;     ///< whether vehicles just behind a conflict may be commanded, too
+  double commit_s = 0;     ///< duration of the command arrive_late; 0 means a control period
+  /// The command arrive_late may begin this long before a conflicting stream gets green.
+  double lead_s = 0;
   std::vector<std::string> agents = {"vehicles"};  ///< vehicles, lights or both
-  std::string beside;  ///< a script of the other agent, which acts beside the trained controller
+  /// A scripted controller that acts beside the trained controller: of lights if vehicles are
+  /// trained, of vehicles if lights are trained. Empty means none.
+  std::string beside;
   double yellow_s = 3.0;
   double all_red_s = 0.0;
   double min_green_s = 5.0;
-  double max_green_s = 120.0;  ///< 0: no limit
+  double max_green_s = 120.0;  ///< 0 means no limit
   double phase_range = 0.5;    ///< share by which long greens of fixed programs may be changed
   /// Objective of rewards and evaluations: ocr | delay | auto.
   std::string objective = "ocr";
@@ -165,10 +176,10 @@ struct Env {
 struct Rollout {
   std::int64_t workers = 6;
   std::int64_t envs_per_worker = 2;
-  std::int64_t max_concurrent_envs = 0;  ///< maximum number of simulations at once; 0: no limit
+  std::int64_t max_concurrent_envs = 0;  ///< maximum number of simulations; 0 means no limit
   std::int64_t max_vehicles = 4096;      ///< maximum number of vehicles in a simulation at once
   double env_timeout_s = 300;
-  /// Restarts of a simulation in a row, with no finished episode between.
+  /// Maximum number of restarts of a simulation between two finished episodes.
   std::int64_t max_restarts = 5;
 };
 
@@ -185,19 +196,20 @@ struct Vehicles {
   std::int64_t top_k = 5;          ///< maximum number of vehicles under control at once
   double importance_weight = 1.0;  ///< weight of importance in the score that picks vehicles
   double impact_weight = 0.5;      ///< weight of a vehicle's impact in that score
-  double first_command_probability = 0.35;  ///< of a command, untrained and without advisor
-  /// The scripted controller whose advice the policy sees, and follows at first; empty: none.
+  /// Probability with which an untrained controller without an advisor commands a vehicle.
+  double first_command_probability = 0.35;
+  /// The scripted controller whose advice the policy sees, and follows at first; empty means none.
   std::string advisor;
-  double advice_probability = 0.9;  ///< that an untrained controller follows the advice
+  double advice_probability = 0.9;  ///< with which an untrained controller follows the advice
 };
 
 /// How long a training with simulations lasts, and how its policies are evaluated.
 struct Training {
   std::int64_t iterations = 200;
-  double minutes = 0;  ///< time limit, after which the best controller is the result; 0: none
+  double minutes = 0;               ///< time limit, after which training ends; 0 means no limit
   std::int64_t eval_interval = 10;  ///< iterations between evaluations
   std::int64_t eval_episodes = 20;
-  std::int64_t final_episodes = 0;  ///< episodes of the final comparison; 0: eval_episodes
+  std::int64_t final_episodes = 0;  ///< of the final comparison; 0 means eval_episodes
   /// How the policy decides: greedy | sampled | auto (the better of the two on the selection
   /// seeds).
   std::string decide = "auto";
@@ -208,11 +220,12 @@ struct Training {
 
 /// The episodes that training collects, and the rewards in them.
 struct Episodes {
-  /// Length of a training episode, a piece of the scenario; 0: the whole scenario.
+  /// Length of a training episode, which is a part of the scenario; 0 means the whole scenario.
   double length_s = 0;
-  /// Control steps that an environment contributes at a time; 0: whole episodes.
+  /// Control steps after which an environment hands over its experience; 0 means at the end of each
+  /// episode.
   std::int64_t rollout_fragment_length = 200;
-  std::int64_t train_batch_size = 4000;     ///< control steps of all ranks in an iteration
+  std::int64_t train_batch_size = 4000;     ///< minimum control steps of all ranks in an iteration
   std::vector<double> demand = {1.0, 1.0};  ///< minimum and maximum factor on the demand
   /// Factors on the demand, each for an equal part of the training.
   std::vector<double> demand_curriculum;
@@ -222,15 +235,16 @@ struct Episodes {
   double intervention_cost = 4e-4;  ///< cost of a second under control, in units of the reward
   double hard_brake_cost = 0.0;     ///< cost of a second of hard braking
   std::int64_t baseline_episodes = 64;
-  std::string baseline_cache = ".cache/baselines";  ///< folder; empty: measured in every run
+  std::string baseline_cache = ".cache/baselines";  ///< empty means no folder
 };
 
 /// The first iterations, in which the vehicles' policy imitates scripted controllers.
 struct Imitation {
-  std::int64_t iterations = 0;  ///< maximum number; 0: no imitation
+  std::int64_t iterations = 0;  ///< maximum number; 0 means no imitation
   /// The scripted controllers to imitate: one for all scenarios, or one for each.
   std::vector<std::string> controllers = {"meter"};
-  double agreement = 0.0;     ///< imitation ends early at this agreement with the script; 0: never
+  /// Agreement with the script (F1 score) at which imitation ends early; 0 means never.
+  double agreement = 0.0;
   double dagger_share = 0.0;  ///< share of imitated episodes in which the policy gives the commands
   /// Weight, right after imitation, of the pull towards the imitated policy.
   double prior_coef = 0.0;
@@ -244,8 +258,9 @@ struct Ppo {
   std::int64_t num_epochs = 10;         ///< passes over the batch in an iteration
   /// Passes that fit the value alone before the first update.
   std::int64_t value_first_epochs = 12;
-  std::int64_t value_epochs = 0;  ///< the same, before the updates of every iteration
-  double value_lambda = 0.97;     ///< decay of the returns that those passes fit
+  /// Passes that fit the value alone before the updates of every iteration.
+  std::int64_t value_epochs = 0;
+  double value_lambda = 0.97;  ///< lambda of the returns that the passes for the value alone fit
   double learning_rate = 3e-4;
   double final_learning_rate = 3e-4;   ///< at the last iteration
   std::string lr_schedule = "linear";  ///< how the rate falls: linear | cosine
@@ -254,12 +269,13 @@ struct Ppo {
   double gamma = 0.99;
   double gae_lambda = 0.95;
   double clip_range = 0.2;
-  double vf_clip_range = 10.0;  ///< in standardised units; 0: no clipping
+  double vf_clip_range = 10.0;  ///< in standardised units; 0 means no clipping
   double ent_coef = 0.01;
   double final_ent_share = 1.0;  ///< share of ent_coef that is left at the last iteration
   double vf_coef = 0.5;
-  double target_kl = 0.02;  ///< the epochs of an iteration end at 1.5 times this KL; 0: never early
-  /// Desired KL of an update, for which the learning rate is adapted; 0: no adaptation.
+  /// The epochs of an iteration end at 1.5 times this KL divergence; 0 means never early.
+  double target_kl = 0.02;
+  /// KL divergence of an update to which the learning rate is adapted; 0 means no adaptation.
   double desired_kl = 0.0;
   double clip_norm = 0.5;
 };
@@ -268,10 +284,10 @@ struct Ppo {
 struct Lights {
   std::int64_t hidden_dim = 48;
   std::int64_t encoder_layers = 0;
-  std::string advisor = "greedy";
-  double reward_scale = 0.1;    ///< loss of reward for each second that a vehicle loses
-  std::int64_t max_greens = 8;  ///< maximum number of greens of a light, for Q-learning
-  Ppo ppo;                      ///< keys that are not set follow Config::ppo
+  std::string advisor = "greedy";  ///< the script as which the policy begins, or "program"
+  double reward_scale = 0.1;       ///< loss of reward for each second that a vehicle loses
+  std::int64_t max_greens = 8;     ///< maximum number of greens of a light, for Q-learning
+  Ppo ppo;                         ///< keys that are not set follow Config::ppo
 };
 
 struct Lagrange {
@@ -289,7 +305,7 @@ struct Lagrange {
 };
 
 struct Evaluation {
-  std::string seeds = "100..119";  ///< empty: none
+  std::string seeds = "100..119";  ///< empty means no evaluation
   std::vector<std::string> controllers = {"none", "meter"};
   /// A controller with at most this many more emergency stops, emergency brakings or collisions in
   /// a run than without control still counts as safe.
@@ -298,10 +314,10 @@ struct Evaluation {
 
 /// The search for a scripted controller before a training with simulations.
 struct Search {
-  double minutes = 0;                ///< 0: none
-  std::int64_t episodes = 0;         ///< episodes of all rounds; 0: as many as fit into `minutes`
+  double minutes = 0;                ///< time of the search; 0 means no search
+  std::int64_t episodes = 0;         ///< of all rounds; 0 means as many as fit into `minutes`
   std::int64_t final_episodes = 12;  ///< seeds of the last comparison with no control
-  /// Time of the training after the search; 0: training.iterations is kept.
+  /// Minutes of the training after the search; 0 means that training.iterations is kept.
   double training_minutes = 20;
   /// Keys that the search sets.
   std::vector<std::string> decides = {"env.zone_m",
@@ -345,8 +361,8 @@ struct Comm {
 
 struct Checkpoint {
   std::int64_t save_interval_epochs = 5;
-  std::int64_t save_interval_steps = 0;  ///< 0: at epochs only
-  double save_interval_s = 300;          ///< time since the last checkpoint; 0: not by time
+  std::int64_t save_interval_steps = 0;  ///< 0 means only at the ends of epochs
+  double save_interval_s = 300;          ///< time since the last checkpoint; 0 means not by time
   std::int64_t keep_last = 3;
   std::int64_t max_save_failures = 3;
 };
@@ -360,13 +376,13 @@ struct Log {
 
 /// Steps that are recorded in detail for a trace viewer.
 struct Profile {
-  /// Recorded optimiser steps (phase 1) or iterations (phases 2 and 3); 0: none.
+  /// Recorded optimiser steps (phase 1) or iterations (phases 2 and 3); 0 means none.
   std::int64_t steps = 0;
   std::int64_t skip_steps = 2;  ///< steps of this process before recording begins
 };
 
-/// Settings whose sections trainings or agents have registered (schema.h: register_section), by the
-/// type of their struct.
+/// Settings of trainings and agents that are not members of Config. The type of their struct
+/// identifies them. register_section() in schema.h adds their keys to the configuration.
 class Extensions {
  public:
   /// Creates the settings with their defaults at the first call.

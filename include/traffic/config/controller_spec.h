@@ -1,6 +1,6 @@
-/// Scripted controllers by name, with parameters: "meter", "yield(lead_s=12, top=10)". This
-/// table lets a configuration be checked before anything runs; traffic/scene/controller.h
-/// implements the controllers.
+/// The table of scripted controllers with their parameters. It parses texts such as "meter" and
+/// "yield(lead_s=12, top=10)", so that a configuration can be checked before anything runs.
+/// traffic/scene/controller.h implements the controllers.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ struct ControllerKind {
   std::string_view help;
   std::vector<ControllerParameter> parameters;
   bool sets_signals = false;    ///< commands traffic lights and no vehicles
-  bool keeps_programs = false;  ///< only changes how long the phases of their programs last
+  bool keeps_programs = false;  ///< only changes how long the phases of the lights' programs last
 
   /// Null if there is no parameter of that name.
   [[nodiscard]] const ControllerParameter* parameter(std::string_view wanted) const;
@@ -49,13 +49,15 @@ struct ControllerSpec {
 
 /// @throws ConfigError that lists the allowed names or values
 ControllerSpec parse_controller(std::string_view text);
-/// Why a controller cannot be imitated; empty if it is scripted and deterministic.
+/// Why a policy cannot imitate a controller; empty if it can. It can imitate scripts that command
+/// vehicles, and `none`.
 std::string refuse_to_imitate(std::string_view text);
 
-/// The controllers in "greedy+yield", which act together, in their order. A + separates only where
-/// the name of a controller follows, because names of files may contain it.
+/// Splits a text such as "greedy+yield" into the controllers that act together, in their order. A +
+/// separates two controllers only if the name of a controller follows, because names of files may
+/// contain a +.
 std::vector<std::string_view> controller_parts(std::string_view text);
-/// The parts of all these texts, one after the other.
+/// Splits each of several texts, and returns all controllers in one list.
 std::vector<std::string> controller_parts(std::span<const std::string> texts);
 
 /// Value of `lights.advisor`: the policy takes the lights over and begins as the script `greedy`.
@@ -65,7 +67,7 @@ inline constexpr std::string_view kOwnPrograms = "program";
 /// Whether a policy with this `lights.advisor` keeps the programs of the lights and only changes
 /// how long their phases last.
 bool keeps_programs(std::string_view light_advisor);
-/// Reason why the text is no `lights.advisor`; empty: it is one.
+/// Why a text is not allowed as `lights.advisor`; empty if it is allowed.
 std::string refuse_as_light_advisor(std::string_view text);
 /// Whether the text names a scripted controller of traffic lights.
 bool sets_signals(std::string_view text);

@@ -1,9 +1,9 @@
 /// Makes a checked Config from a file and the command line.
 ///
-/// A value is taken from the last of these sources that has it: the defaults, the file, the preset,
-/// the assignments in their order. A table of a phase, such as [phase2.ppo], counts as written
-/// after the other tables if this phase is trained; otherwise it is only checked. A preset and
-/// --set have precedence over the file because the user decides them later.
+/// The value of a key comes from the last of these sources that sets it: the defaults, the file,
+/// the preset, the assignments in their order. A table of a phase (training), such as [phase2.ppo],
+/// counts as written after the other tables if this phase is trained. Otherwise it is only checked.
+/// A preset and --set have precedence over the file because the user decides them later.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace traffic::config {
 
-/// key = value from the command line. The value is in TOML syntax; where a string is expected, or a
+/// "key = value" of the command line. The value is in TOML syntax. If a string is expected, or a
 /// list of strings with one item, quotes may be left out.
 struct Assignment {
   std::string source;  ///< for messages: "--set", "--seed"
@@ -24,24 +24,25 @@ struct Assignment {
 };
 
 struct Overrides {
-  std::string preset = {};  ///< empty: none
+  std::string preset = {};  ///< empty if no preset was chosen
   std::vector<Assignment> assignments = {};
 };
 
 /// @param path a TOML file, or empty for defaults and overrides only
-/// @throws ConfigError with one line for each thing that is wrong: where, key, found, expected
+/// @throws ConfigError with one line for each error: the place, the key, what was found, and what
+///   was expected
 Config load_config(const std::filesystem::path& path, const Overrides& overrides = {});
 
-/// The same for a text; `name` stands for the file in messages.
+/// Parses a text instead of a file. Messages contain `name` in the place of the file's name.
 Config parse_config(std::string_view text, std::string_view name, const Overrides& overrides = {});
 
-/// Reads a configuration that this or an earlier version stored in a checkpoint. Unknown keys and
-/// tables, which were renamed or removed since, are ignored; unknown_keys() lists them. All other
-/// checks, including those of the overrides, are those of parse_config().
+/// Reads a configuration that this or an earlier version stored in a checkpoint. It ignores unknown
+/// keys and tables, because later versions may have renamed or removed them; unknown_keys() lists
+/// them. Apart from that it checks the text and the overrides like parse_config().
 Config parse_stored_config(std::string_view text, std::string_view name,
                            const Overrides& overrides = {});
 
-/// The unknown keys and tables of a text, in their order.
+/// The unknown keys and tables of a text, in the order of the text.
 std::vector<std::string> unknown_keys(std::string_view text);
 
 /// One configuration for each phase of a run, in their order. `whole` holds the values that they

@@ -1,4 +1,4 @@
-/// How many simulations a configuration runs at once.
+/// Computes how many simulations of traffic a training runs at the same time.
 #pragma once
 
 #include <algorithm>

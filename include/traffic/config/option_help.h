@@ -1,4 +1,4 @@
-/// The text of --help, the same in all programs.
+/// Writes the text of --help, in the same layout for all programs.
 #pragma once
 
 #include <string>

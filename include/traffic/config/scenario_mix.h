@@ -1,4 +1,4 @@
-/// Which scenarios a training draws its episodes from.
+/// The scenarios from which a training draws its episodes, and the share of each.
 #pragma once
 
 #include <string>
@@ -11,10 +11,11 @@ namespace traffic::config {
 
 struct ScenarioShare {
   std::string scenario;  ///< a .sumocfg or the name of a shipped scenario
-  double share = 1.0;    ///< of the episodes
+  double share = 1.0;    ///< share of the episodes
 };
 
-/// env.scenarios with shares that add up to 1; without them env.scenario alone.
+/// The scenarios of env.scenarios, with shares that add up to 1. If the list is empty, the result
+/// is env.scenario with the share 1.
 /// @throws ConfigError if an entry is not "scenario" or "scenario:weight"
 std::vector<ScenarioShare> scenario_mix(const Env& env);
 

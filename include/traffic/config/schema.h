@@ -1,6 +1,6 @@
-/// The schema of the configuration: one row for each key. Checks, defaults, help, the printed
-/// configuration and docs/reference/configuration.md all come from it; a default is what config.h
-/// initialises the field with.
+/// The schema of the configuration: one row for each key. The program checks, explains and prints
+/// the configuration by these rows, and writes docs/reference/configuration.md from them. The
+/// default of a key is the initial value of its field in config.h.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace traffic::config {
 
-/// Where a value lives in a Config.
+/// Points to the field of a Config that holds the value of a key.
 using Field = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::string>*,
                            std::vector<double>*>;
 
@@ -34,13 +34,15 @@ struct Range {
 inline Range between(double low, double high) { return {.low = low, .high = high}; }
 inline Range at_least(double low) { return {.low = low}; }
 
+/// The description of one key.
 struct Row {
   std::string_view key;  ///< "train.learning_rate"
   Field (*field)(Config&);
   std::string_view help;  ///< one sentence
   std::string_view unit = {};
   Range range = {};
-  std::vector<std::string_view> choices = {};  ///< allowed values of a string; empty: any value
+  std::vector<std::string_view> choices =
+      {};  ///< allowed values of a string; empty if all are allowed
   /// Why a string that is not one of `choices` is refused; empty if it is allowed. May be null.
   std::string (*refuse)(std::string_view) = nullptr;
   bool takes_integers = false;    ///< whether a string may be written as an integer without quotes
@@ -56,11 +58,12 @@ struct Section {
   std::string_view help;
 };
 
-/// All rows, those of a section together, sections in the order of sections().
+/// All rows, section by section in the order of sections().
 std::span<const Row> schema();
 std::span<const Section> sections();
-/// Names of the sections that a table of a phase ([phase2.log]) cannot set: the ranks, the run
-/// folder, the GPUs and the logs are set up before the first phase begins.
+/// Names of the sections that are the same for all phases, so that [phase2.log] is an error. They
+/// describe the ranks, the run folder, the GPUs and the logs, which the program sets up before the
+/// first phase begins.
 std::span<const std::string_view> sections_of_the_whole_run();
 /// A section that belongs to one training or one agent, with its rows.
 struct OwnSection {
@@ -77,11 +80,11 @@ struct OwnSection {
 ///                        .help = "Candidates of an iteration.", .range = between(2, 1e6)}});
 ///     config.extension<Search>().population
 ///
-/// Call it before a configuration is read. @throws Error if there is such a section already
+/// Call it before a configuration is read. @throws Error if a section of that name exists already
 void register_section(const Section& section, const std::vector<Row>& rows);
 /// Adds an agent besides vehicles and lights: its name becomes a choice of env.agents, and its
 /// sections become part of the configuration. Call it before a configuration is read.
-/// @throws Error if there is such an agent or section already
+/// @throws Error if an agent or section of that name exists already
 void register_agent(std::string_view name, const std::vector<OwnSection>& sections);
 
 /// Key and accessor of a value in Config::extension<Struct>().
@@ -94,18 +97,18 @@ void register_agent(std::string_view name, const std::vector<OwnSection>& sectio
 /// The row of a key, or null.
 const Row* find_row(std::string_view key);
 
-/// Halves the value of every key that a row marks as a learning rate, those of registered sections
-/// included.
+/// Halves the value of every key whose row has is_learning_rate, also in registered sections.
 void halve_learning_rates(Config& config);
 
-/// "integer", "number", "string", "boolean", "list of strings", "list of numbers"
+/// The type for messages: "integer", "number", "string", "boolean", "list of strings" or "list of
+/// numbers".
 std::string_view type_name(const Field& field);
 /// Describes the allowed values of a key for messages and help: "1 to 64", "one of fp32, bf16".
 /// Empty if all values of the type are allowed.
 std::string describe_allowed(const Row& row);
 /// The value as TOML writes it; reading it back gives the same bits.
 std::string to_toml_value(const Field& field);
-/// A TOML basic string in quotes.
+/// Writes a text as a TOML basic string, in quotes.
 std::string quote(std::string_view text);
 
 }  // namespace traffic::config

@@ -1,4 +1,4 @@
-/// Lists of seeds as people write them.
+/// Parses lists of seeds, such as "100..119".
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@ namespace traffic::config {
 
 struct SeedList {
   std::vector<std::uint64_t> seeds;
-  std::string refusal;  ///< the expected form, if the text is not a list of seeds; else empty
+  std::string refusal;  ///< what was expected, if the text is not a list of seeds; otherwise empty
 };
 
-/// "100..119" (both ends), "7" or "1,5,9..12"; each seed once.
+/// Reads a text such as "100..119" (with both ends), "7" or "1,5,9..12". It may contain each seed
+/// only once.
 SeedList read_seeds(std::string_view text);
 
 }  // namespace traffic::config

@@ -12,13 +12,13 @@ namespace traffic::config {
 
 struct Value {
   using List = std::vector<Value>;
-  /// monostate: a type that no key may have, such as a date
+  /// The value; monostate if it has a type that no key may have, such as a date.
   std::variant<std::monostate, bool, std::int64_t, double, std::string, List> data;
-  std::string type;  ///< with its article, for messages: "an integer"
+  std::string type;  ///< type with its article, for messages: "an integer"
 };
 
 struct Entry {
-  std::string key;  ///< dotted; parts that are not bare keys are in quotes
+  std::string key;  ///< dotted, such as a.b; parts with special characters are in quotes
   bool is_table = false;
   Value value;
   std::string key_place;    ///< "line:column" of the key
@@ -33,12 +33,12 @@ struct SyntaxError {
   std::string message;
 };
 
-/// All tables and values of a document in their order. The values of a table are left out if
-/// `is_known` is false for the table's key.
+/// Reads all tables and values of a text, in the order of the text. Leaves out the values in a
+/// table if `is_known` returns false for the key of the table.
 std::variant<std::vector<Entry>, SyntaxError> read_toml(std::string_view text,
                                                         bool (*is_known)(std::string_view key));
 
-/// A single value, e.g. of --set a.b=value.
+/// Reads a single value, such as the value of --set a.b=value.
 std::variant<Value, SyntaxError> read_toml_value(std::string_view text);
 
 }  // namespace traffic::config

@@ -1,4 +1,4 @@
-/// Writes a Config as text, and as a hash for comparisons.
+/// Writes a Config as TOML, as a table of keys and values, and as a hash for comparisons.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,19 @@
 
 namespace traffic::config {
 
-/// Every key with its value; load_config reads it back to the same Config.
+/// Writes every key with its value; load_config() reads the text back to the same Config.
 std::string to_toml(const Config& config);
 
-/// All phases: first the values that they share, then a table for each phase with its own values.
-/// load_plan reads the text back to the same Plan.
+/// Writes all phases of a plan: first the values that they share, then tables of each phase with
+/// its own values. load_plan() reads the text back to the same Plan.
 std::string to_toml(const Plan& plan);
 
-/// Dotted key -> value in TOML syntax, e.g. "train.epochs" -> "50", "run.name" -> "\"traffic\"".
+/// Maps each dotted key to its value in TOML syntax, e.g. "train.epochs" -> "50", "run.name" ->
+/// "\"traffic\"".
 std::map<std::string, std::string> flatten(const Config& config);
 
-/// A hash of the [model] table; equal hashes mean that the parameters of one fit the other.
+/// A hash of the [model] table. If two configurations have equal hashes, the parameters of a model
+/// of one fit the model of the other.
 std::uint64_t model_hash(const Config& config);
 
 }  // namespace traffic::config

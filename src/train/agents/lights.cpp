@@ -26,15 +26,15 @@ LightKind kind_of(const config::Lights& settings) {
           .keeps_programs = config::keeps_programs(settings.advisor)};
 }
 
-/// By how much one more vehicle before the light raises the initial output for the green that the
-/// vehicle will use. With Q-learning an output is a value in units of the reward, with PPO a logit.
+/// The amount by which a vehicle before the light raises the network's initial output for the green
+/// that it will use. With Q-learning an output is a value in units of the reward, with PPO a logit.
 double first_logit_of_a_vehicle(const config::Lights& settings, bool by_values) {
   constexpr double kSavedByAGreen_s = 10.0;  // estimated time that a vehicle saves with this green
   return by_values ? settings.reward_scale * kSavedByAGreen_s : kLogitOfAVehicle;
 }
 
-/// Learns on the CPU in one thread. The network is so small that starting a GPU kernel, or sharing
-/// the work among threads, takes longer than computing it.
+/// The traffic lights on this rank. They learn on the CPU in one thread. The network is so small
+/// that starting a GPU kernel, or sharing the work among threads, takes longer than computing it.
 class LightsAgent final : public Agent, private AgentInEpisodes {
  public:
   LightsAgent(const AgentContext& context, bool by_values)
@@ -109,7 +109,7 @@ std::unique_ptr<lights::Learner> LightsAgent::make_learner(const AgentContext& c
   return std::make_unique<lights::QLearner>(config_, policy_, communicator_, context.time_split);
 }
 
-/// Refuses a checkpoint of another learner, because outputs are logits with PPO and values with
+/// Refuses a checkpoint of the other learner, because outputs are logits with PPO and values with
 /// Q-learning.
 /// @throws CheckpointError
 void LightsAgent::check_learner(const checkpoint::Snapshot& snapshot) const {
@@ -183,7 +183,8 @@ void LightsAgent::save_to(checkpoint::Snapshot& snapshot) const {
 void check_lights(const config::Config& config, Algorithm algorithm) {
   if (algorithm == Algorithm::kConstrainedPpo) {
     throw ConfigError(
-        "env.agents contains lights: phase 3 limits the cost of the behaviour of vehicles only; "
+        "env.agents contains lights, but phase 3 trains only vehicles, under a limit on their "
+        "cost; "
         "expected env.agents = [\"vehicles\"], or phase 2 for traffic lights");
   }
   if (config.episodes.rollout_fragment_length > 0) {
@@ -195,7 +196,7 @@ void check_lights(const config::Config& config, Algorithm algorithm) {
   if (algorithm == Algorithm::kQLearning && config.lights.encoder_layers > 0) {
     throw ConfigError(
         "lights.encoder_layers is {}: the replay of Q-learning does not contain the states of "
-        "other lights; expected 0",
+        "neighbouring lights; expected 0",
         config.lights.encoder_layers);
   }
 }

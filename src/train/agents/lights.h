@@ -1,13 +1,13 @@
-/// The agent `lights`: one policy for all traffic lights of all networks.
+/// The agent `lights`: one policy that controls all traffic lights of all road networks.
 #pragma once
 
 #include "traffic/train/agents/agent.h"
 
 namespace traffic::train {
 
-/// The row of the lights, which learn by PPO, or by Q-learning from a replay. Neither their
-/// decisions nor, except for rounding, their updates depend on the number of ranks.
-/// AgentRow::make throws a ResourceError if the replay does not fit into memory.
+/// The row of the lights in the table of agents. Lights learn by PPO, or by Q-learning from a
+/// replay. Their decisions do not depend on the number of ranks, and their updates only by
+/// rounding. AgentRow::make throws a ResourceError if the replay does not fit into memory.
 AgentRow lights_agent();
 
 }  // namespace traffic::train

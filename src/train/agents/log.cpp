@@ -35,7 +35,7 @@ report::NamedValues ControllerLog::iterated(const RolloutBatch& batch, const Pro
   if (!config().episodes.demand_curriculum.empty()) {
     values.emplace_back("rollout/demand_scale", scale);
   }
-  // With another demand than that of the baselines, the gain would be meaningless.
+  // The gain compares with baselines at demand 1. At another demand it would be meaningless.
   if (range.low != 1.0 || range.high != 1.0 || scale != 1.0) {
     std::erase_if(values, [](const auto& value) { return value.first == kSampledGain; });
   }
@@ -46,8 +46,8 @@ report::NamedValues ControllerLog::iterated(const RolloutBatch& batch, const Pro
   return values;
 }
 
-/// The collector warns of each lost episode. If many are lost, this function logs an error, because
-/// the run needs attention.
+/// Logs an error if many episodes were lost, because the run then needs attention. For each single
+/// lost episode, the collector has already logged a warning.
 void ControllerLog::watch_losses(const rollout::PoolCounters& counters) {
   constexpr std::uint64_t kMinEpisodes = 20;  // fewer episodes give no meaningful share
   constexpr double kTooMany = 0.1;

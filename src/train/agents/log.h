@@ -1,4 +1,4 @@
-/// Writes the metrics, the lines of the log and episodes.csv of a training in simulations.
+/// Writes the metrics, log lines and episodes.csv of a training of controllers in simulations.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ namespace traffic::train {
 /// Selects the metrics of an iteration that the progress bar shows, and gives them short names.
 report::NamedValues shown_of(const report::NamedValues& metrics);
 
-/// All ranks call the functions; only the reporting rank writes.
+/// All ranks call the functions of this class, but only the reporting rank (rank 0) writes.
 class ControllerLog {
  public:
   /// Both arguments must outlive this object.
   ControllerLog(Run& run, const Rollouts& rollouts) : run_(run), rollouts_(rollouts) {}
 
-  /// Opens episodes.csv. A new run first writes the uncontrolled episodes to it.
+  /// Opens episodes.csv. In a new run, first writes the episodes without control to it.
   /// @param iteration iteration of the checkpoint that is resumed; 0 for a new run
   void start(std::int64_t iteration, const std::vector<EpisodeOutcome>& uncontrolled);
   /// Writes the episodes of an iteration.
@@ -41,7 +41,7 @@ class ControllerLog {
   const Rollouts& rollouts_;
   std::optional<EpisodeLog> episodes_;  ///< on the rank that reports
   rollout::PoolCounters watched_;       ///< counters when watch_losses() last computed a share
-  bool idle_ = false;                   ///< the last evaluated policy commanded no vehicle
+  bool idle_ = false;                   ///< whether the last evaluated policy commanded no vehicle
 };
 
 }  // namespace traffic::train

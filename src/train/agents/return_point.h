@@ -1,4 +1,5 @@
-/// The best controller of a training, to which the training returns when the gain falls.
+/// Stores the state of the best controller of a training. The training returns to it when an
+/// evaluation shows that the gain has fallen (training.max_rollbacks).
 #pragma once
 
 #include <cstdint>
@@ -12,20 +13,21 @@
 
 namespace traffic::train {
 
-/// Keeps the weights and optimisers of all agents at the best evaluation. They are part of every
-/// checkpoint, so that a resumed run returns to the same bits.
+/// Stores the weights and optimisers of all agents at the best evaluation. Every checkpoint
+/// contains them, so that a resumed run returns to bit-identical weights.
 class ReturnPoint {
  public:
   using Agents = std::vector<std::unique_ptr<Agent>>;
 
   explicit ReturnPoint(const config::Training& settings) : settings_(settings) {}
 
-  /// Keeps the current state of the agents; does nothing if training.max_rollbacks is 0.
+  /// Stores the current state of the agents. Does nothing if training.max_rollbacks is 0.
   void keep(const Agents& agents);
-  /// Restores the kept state of the agents and lowers their learning rates.
-  /// @return false if nothing is kept, or if the training has already returned
-  ///   training.max_rollbacks times; then the agents are unchanged
+  /// Restores the stored state of the agents and lowers their learning rates.
+  /// @return false if no state is stored, or if the training has already returned
+  ///   training.max_rollbacks times; the agents are then unchanged
   bool go_back(const Agents& agents);
+  /// Number of times that the training has returned.
   [[nodiscard]] std::int64_t rollbacks() const { return rollbacks_; }
   /// Factor on the learning rates: training.rollback_factor to the power of rollbacks().
   [[nodiscard]] double step_factor() const;

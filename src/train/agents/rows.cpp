@@ -88,7 +88,8 @@ config::TrainingFacts ppo_facts() {
           .presets = ppo_presets()};
 }
 
-/// Lets every agent refuse settings with which it cannot learn by the algorithm.
+/// Lets every agent that env.agents names refuse settings with which it cannot learn by the
+/// algorithm.
 void check_agents(const config::Config& config, Algorithm algorithm) {
   for (const AgentRow& row : acting_rows(config.env)) row.check(config, algorithm);
 }
@@ -114,7 +115,8 @@ void check_ppo_constrained(const config::Config& config) {
   throw ConfigError("{} is {}, which Q-learning cannot use; expected {}", key, found, expected);
 }
 
-/// Checks what does not depend on the number of ranks; offpolicy::check_settings checks the rest.
+/// Checks the settings that do not depend on the number of ranks. offpolicy::check_settings()
+/// checks the settings that do.
 void check_dqn(const config::Config& config) {
   const auto learning = config.extension<offpolicy::OffPolicy>();
   if (learning.learner != "dqn") refuse("offpolicy.learner", learning.learner, "dqn");
@@ -124,8 +126,8 @@ void check_dqn(const config::Config& config) {
   if (config.env.vehicles_act() && config.env.lights_act()) {
     throw ConfigError(
         "env.agents contains vehicles and lights: with Q-learning, vehicles learn from fragments "
-        "of episodes and lights from whole ones; expected one of the two, or run.phase = \"ppo\" "
-        "for both");
+        "of episodes and lights from whole episodes; expected only one of these agents, or "
+        "run.phase = \"ppo\" for both");
   }
   check_agents(config, Algorithm::kQLearning);
   check_starting_weights(config);

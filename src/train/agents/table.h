@@ -1,4 +1,4 @@
-/// The table of agents.
+/// The table of the agents that can learn in simulations (traffic/train/agents/agent.h).
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 namespace traffic::train {
 
 /// The rows of the agents that env.agents names, in the order of the table: vehicles, lights, then
-/// the agents that were added.
+/// the agents that programs have added with add_agent().
 std::vector<AgentRow> acting_rows(const config::Env& env);
 
 }  // namespace traffic::train

@@ -121,7 +121,7 @@ void ControllerTraining::start() {
           "run.init_from to a checkpoint of a run with these agents, or leave it out",
           snapshot.source(), fmt::join(config_.env.agents, ", "));
     }
-    // Learned values need the advice margin with which they were evaluated.
+    // The values that Q-learning has learned need the advice margin with which they were evaluated.
     const bool same = training_of(snapshot).name == run_.facts().name;
     if (algorithm_ == Algorithm::kQLearning && same) comparison_.take_best(snapshot);
     spdlog::info("starting from {}: {}", snapshot.source(), fmt::join(taken, ", "));
@@ -135,7 +135,8 @@ bool ControllerTraining::start_is_candidate() const {
   return imitation_end() == 0 && advised;
 }
 
-/// Collects, then learns. If a stop is requested in between, the iteration does not count.
+/// Collects experience, then learns. If the user asks the program to stop meanwhile, the iteration
+/// does not count.
 std::optional<Iteration> ControllerTraining::iterate() {
   comparison_.lean_on_advice(actors_);
   for (const auto& agent : agents_) agent->begin_iteration(progress_);
@@ -193,7 +194,8 @@ std::optional<Assessment> ControllerTraining::evaluate() {
   return Assessment{.best = assessed->best, .metrics = assessment_metrics(*assessed)};
 }
 
-/// The iteration number does not go back, so the following iterations draw new episodes.
+/// Returns to the best controller. The number of the iteration does not go back, so that the
+/// following iterations draw new episodes.
 void ControllerTraining::go_back() {
   if (!return_point_->go_back(agents_)) {
     spdlog::warn(

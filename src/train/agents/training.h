@@ -1,4 +1,5 @@
-/// The training of controllers in simulations of traffic, for any set of agents and any algorithm.
+/// The training of controllers in simulations of traffic. It implements the trainings `ppo`,
+/// `ppo_constrained` and `dqn` for all agents.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +19,12 @@
 namespace traffic::train {
 
 /// An iteration collects episodes or fragments of episodes, then lets every agent learn.
-/// Evaluations on the selection seeds choose the best checkpoint. A final comparison recommends
-/// this checkpoint or the script that it was compared with.
+/// Evaluations on the selection seeds choose the best checkpoint. The final comparison recommends
+/// this checkpoint or the script with which the training began.
 class ControllerTraining final : public Training {
  public:
   /// Starts the simulations and measures the baselines. Collective.
-  /// @throws WorkerError, DataError
+  /// @throws WorkerError if simulations fail, DataError if files cannot be used
   ControllerTraining(Run& run, Algorithm algorithm);
 
   [[nodiscard]] TrainingUnits units() const override;
@@ -48,11 +49,11 @@ class ControllerTraining final : public Training {
 
  private:
   void add_agents();
-  /// The first iteration in which no agent imitates.
+  /// The first iteration in which no agent imitates a script.
   [[nodiscard]] std::int64_t imitation_end() const;
   /// Runs `use` while every agent acts with the weights that are evaluated.
   void with_evaluated_weights(const std::function<void()>& use);
-  /// Returns to the best controller, if the limit on returns allows it.
+  /// Returns to the best controller. If training.max_rollbacks is reached, only warns.
   void go_back();
 
   Stopwatch clock_;
@@ -64,7 +65,7 @@ class ControllerTraining final : public Training {
   Actors actors_;
   ControllerLog log_;
   FinalComparison comparison_;
-  std::optional<ReturnPoint> return_point_;  ///< nothing with Q-learning
+  std::optional<ReturnPoint> return_point_;  ///< nothing with Q-learning, which never returns
   Progress progress_;
   std::int64_t env_steps_ = 0;       ///< simulation steps of all ranks in training
   std::int64_t best_iteration_ = 0;  ///< number of iterations before the best checkpoint

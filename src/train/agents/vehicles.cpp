@@ -24,8 +24,8 @@ void check_vehicles(const config::Config& config, Algorithm algorithm) {
   if (config.episodes.rollout_fragment_length == 0) {
     refuse_for_q_learning(
         "episodes.rollout_fragment_length", "0",
-        "the number of control steps after which vehicles learn, since Q-learning does not wait "
-        "for whole episodes");
+        "a number of control steps above 0, because with Q-learning vehicles learn from fragments "
+        "of episodes");
   }
 }
 

@@ -21,11 +21,11 @@
 namespace traffic::train {
 namespace {
 
-/// Initial value of the advised command. The initial value of all others is 0.
+/// Initial value of the advised command. All other commands have the initial value 0.
 constexpr double kAdvantageOfAdvice = 0.02;
 
-/// Replaces the initial logits of the controller by initial values, because its outputs are values
-/// with Q-learning. Only the advised command has a value other than 0 at first.
+/// Replaces the initial logits of the controller by initial values, because with Q-learning its
+/// outputs are values. At first, only the advised command has a value other than 0.
 Policy& with_first_values(Policy& policy) {
   const torch::NoGradGuard no_grad;
   auto parameters = policy.controller()->named_parameters();
@@ -36,7 +36,7 @@ Policy& with_first_values(Policy& policy) {
   return policy;
 }
 
-/// The controller always learns on the CPU.
+/// The vehicles on this rank. Their controller always learns on the CPU.
 class VehiclesByDqn final : public Agent {
  public:
   explicit VehiclesByDqn(const AgentContext& context)
@@ -83,7 +83,7 @@ class VehiclesByDqn final : public Agent {
     return learner_.networks().parameters();
   }
   /// Without encodings the observations of a few vehicles are so cheap to compute that several
-  /// threads would take longer than one.
+  /// threads would take longer than a single thread.
   [[nodiscard]] bool prefers_one_thread() const override {
     return !InputGroups(config_.vehicles.inputs).any_encoding();
   }
@@ -144,8 +144,8 @@ std::optional<Learned> VehiclesByDqn::learn(const RolloutBatch& batch, const Pro
   return learned;
 }
 
-/// Adds the collected steps to the replay. If a simulation was lost, its episode has begun again
-/// and does not continue the steps in the replay.
+/// Adds the collected steps to the replay. If a simulation was lost, its episode has begun again,
+/// so the new steps do not continue the steps in the replay.
 void VehiclesByDqn::keep(const RolloutBatch& batch) {
   const std::uint64_t lost = rollouts_.counters().lost_episodes;
   if (lost != std::exchange(lost_episodes_, lost)) replay_.begin_anew();

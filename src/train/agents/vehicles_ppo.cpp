@@ -110,11 +110,11 @@ class VehiclesByPpo final : public Agent {
   Prior prior_;
   Learner learner_;
   std::int64_t imitation_end_;  ///< first iteration of PPO
-  std::string features_;  ///< features that the world model was trained with; empty: not known
+  std::string features_;  ///< features that the world model was trained with; empty if unknown
 };
 
-/// The estimate allows for four copies of an iteration's experience, such as the collected steps,
-/// the packed tensors, and the rows gathered for a minibatch.
+/// Estimates the memory for learning. The estimate allows for four copies of an iteration's
+/// experience, such as the collected steps, the packed tensors, and the rows of a minibatch.
 MemoryNeeds VehiclesByPpo::memory_needs() const {
   constexpr std::int64_t kCandidates = 10;  // rough number of candidates in a state
   constexpr std::int64_t kCopies = 4;
@@ -136,7 +136,8 @@ void VehiclesByPpo::start() {
   perception_.freeze();
 }
 
-/// A checkpoint of a world model contains only the weights of perception.
+/// Loads what the checkpoint contains. A checkpoint of a world model contains only the weights of
+/// the perception (encoder and world model), and no controller.
 std::string VehiclesByPpo::start_from(const checkpoint::Snapshot& snapshot) {
   const bool has_controller = snapshot.contains("policy_hash");
   if (!has_controller && has_light_policy(snapshot)) {
@@ -193,9 +194,9 @@ void VehiclesByPpo::save_to(checkpoint::Snapshot& snapshot) const {
 std::optional<Learned> VehiclesByPpo::learn(const RolloutBatch& batch, const Progress& progress) {
   const std::int64_t iteration = progress.iteration;
   const bool imitates = this->imitates(iteration);
-  // The multiplier is updated with the cost of the policy that acted. If environments contribute
-  // fragments of episodes (episodes.rollout_fragment_length), it can happen that no episode ends in
-  // an iteration; then no cost is known.
+  // The multiplier is updated with the cost of the policy that acted. With fragments of episodes
+  // (episodes.rollout_fragment_length), there may be iterations in which no episode ends. The cost
+  // is then unknown, and the multiplier stays the same.
   if (constraint_ && !imitates && !batch.outcomes.empty()) {
     constraint_->observe(mean_cost(batch.outcomes));
   }
@@ -229,8 +230,8 @@ report::NamedValues VehiclesByPpo::metrics_of(const RolloutBatch& batch,
   return values;
 }
 
-/// Ends imitation early if the policy agrees with the script. Once imitation has ended, sets the
-/// prior.
+/// Ends imitation early if the policy agrees with the script. When imitation has ended, stores the
+/// policy as the prior of PPO.
 /// @param iteration the next iteration
 void VehiclesByPpo::end_imitation(const UpdateResult& update, std::int64_t iteration) {
   const double wanted = config_.imitation.agreement;

@@ -1,4 +1,4 @@
-/// The agent `vehicles` that learns by proximal policy optimisation.
+/// The agent `vehicles` if it learns by proximal policy optimisation (PPO).
 #pragma once
 
 #include <memory>
@@ -8,7 +8,8 @@
 namespace traffic::train {
 
 /// Creates the agent. Collective.
-/// @param constrained whether cost is kept under lagrange.cost_limit
+/// @param constrained whether to limit the cost of unsafe behaviour to lagrange.cost_limit (phase
+///   3)
 std::unique_ptr<Agent> make_vehicles_by_ppo(const AgentContext& context, bool constrained);
 
 }  // namespace traffic::train

@@ -24,7 +24,7 @@ driving::SceneNode node_of(std::int32_t vehicle, const driving::Box& box, std::i
           .route = route};
 }
 
-/// The vehicle at each point of a plan. Its heading is that of the movement, if it moves.
+/// The vehicle at each point of a plan. If it moves, it heads in the direction of its movement.
 std::array<driving::Box, driving::kPlanPoints> boxes_on(const driving::Plan& plan,
                                                         const driving::Box& start) {
   constexpr double kMoves_m = 0.2;
@@ -70,7 +70,7 @@ void Corrections::add(sim::DrivingEnv& env, bool asks) {
   if (!asks || num_past_ < past_.size() || env.views().empty()) return;
   const std::vector<std::optional<driving::Plan>> plans = env.expert_plans();
   if (scene_.route_begin.empty()) scene_.route_begin.push_back(0);
-  std::map<int, std::int32_t> route_of;  // of egos
+  std::map<int, std::int32_t> route_of;  // index of the route of each ego
   for (std::size_t i = 0; i < plans.size(); ++i) {
     route_of[env.driven()[i]] = static_cast<std::int32_t>(scene_.route_begin.size()) - 1;
     const auto route = env.views()[i].route;

@@ -1,5 +1,5 @@
-/// Records what SUMO's own driver would have done where another driver went. Trainings learn from
-/// these corrections.
+/// Records corrections: how SUMO's own driver would have driven on from where another driver went.
+/// The training `driving` learns from them.
 #pragma once
 
 #include <array>
@@ -21,9 +21,11 @@ class Corrections {
  public:
   explicit Corrections(std::uint64_t seed) { scene_.seed = seed; }
 
-  /// Takes the vehicles of a frame. Call it before each drive().
-  /// @param asks whether to ask SUMO's own driver how it would drive on from here; asking is slow
+  /// Stores the vehicles of the current frame. Call it before each drive().
+  /// @param asks whether to add a sequence, for which SUMO's own driver drives on from here. This
+  ///   is slow.
   void add(sim::DrivingEnv& env, bool asks);
+  /// Whether no sequence has been added yet.
   [[nodiscard]] bool empty() const { return scene_.time_s.empty(); }
   /// Writes the file. @throws ResourceError if it cannot be written
   void save(const std::filesystem::path& file, const std::string& scenario) const;
@@ -35,7 +37,7 @@ class Corrections {
   void add_frame(std::vector<driving::SceneNode> nodes, std::span<const std::uint8_t> signals);
 
   driving::RecordedScene scene_;
-  std::array<Frame, driving::kHistory> past_;  ///< the present frame comes first
+  std::array<Frame, driving::kHistory> past_;  ///< the current frame comes first
   std::size_t num_past_ = 0;
   std::map<std::uint32_t, std::int32_t> index_of_;  ///< index in the scene, by vehicle id
 };

@@ -17,11 +17,11 @@ namespace {
 
 constexpr double kReportInterval_s = 1.0;
 
-/// The first letter of a message of an episode's process.
+/// The kind of a message from the process of an episode, which is the first letter of the message.
 enum class Report : char {
   kShare = 's',   ///< share of the episode that is done
   kResult = 'r',  ///< result of run_drive_episode()
-  kError = 'e',   ///< exit code and text
+  kError = 'e',   ///< exit code and text of an error
 };
 
 /// Runs an episode in the child process.
@@ -43,7 +43,8 @@ int run_child(const DriveEvaluationPlan& plan, const DriveTask& task, const os::
   }
 }
 
-/// Runs the episodes of a plan in processes.
+/// Runs the episodes of a plan in child processes, up to plan.jobs at a time. If a process ends
+/// without a result or gives no sign of life, its episode is run once more.
 class DriveProcesses {
  public:
   explicit DriveProcesses(const DriveEvaluationPlan& plan)
@@ -100,7 +101,7 @@ class DriveProcesses {
       if (ended.attempt > 0) {
         throw Error(fmt::format("{}: {}", where, why), ExitCode::kWorkers);
       }
-      fmt::print(stderr, "{}: {}; the episode is run once more\n", where, why);
+      fmt::print(stderr, "{}: {}; running the episode once more\n", where, why);
       start(ended.task, 1);
       return;
     }

@@ -1,4 +1,4 @@
-/// A recording of an episode in which egos are driven, for the replay page.
+/// Records an episode of an evaluation of drivers for the replay page (replay.html).
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,18 @@
 
 namespace traffic::train {
 
+/// Stores the frames of an episode and writes them as JSON.
 class DriveRecording {
  public:
-  /// Records the state, and the plans that were made in it.
+  /// Records the current state of the traffic, and the plans of the driver in this state.
   /// @param plans plans of the driven egos; empty if SUMO drives them
   void add(const sim::DrivingEnv& env, std::span<const driving::Plan> plans);
 
-  /// Lanes as lines in metres, stop lines at lights, and the rectangle around all lanes, as in the
-  /// replays of controllers.
+  /// The road network as JSON: lanes as lines in metres, stop lines at lights, and the rectangle
+  /// around all lanes. The format is the same as in the replays of controllers.
   [[nodiscard]] static nlohmann::ordered_json network(const driving::RoadMap& map);
-  /// Places and speeds of all vehicles, which of them are egos, states of lights, and the plans.
+  /// The recorded frames as JSON: positions and speeds of all vehicles, states of lights, and
+  /// plans.
   [[nodiscard]] nlohmann::ordered_json tracks(const driving::RoadMap& map) const;
 
  private:
@@ -30,7 +32,7 @@ class DriveRecording {
     float x_m;  ///< position of the front bumper
     float y_m;
     float speed_mps;
-    bool commanded;  ///< an ego
+    bool commanded;  ///< whether the vehicle is an ego
   };
   struct Frame {
     double time_s;

@@ -16,7 +16,7 @@ using driving::DriveMeasures;
 /// Scenario and seed of an episode.
 using EpisodeKey = std::pair<std::size_t, std::uint64_t>;
 
-/// Sums over egos.
+/// Sums of the metrics over egos.
 struct DriveSum {
   DriveMeasures measures;
   double reference_m = 0.0;  ///< progress of the same egos under SUMO's own driver
@@ -59,15 +59,16 @@ class DriveResults {
     for (const DrivenEgo& ego : egos) {
       const EpisodeKey key{ego.scenario, ego.seed};
       const auto reference = references.find({key, ego.name});
-      TRAFFIC_CHECK(reference != references.end(), "SUMO has not driven vehicle {} of seed {}",
-                    ego.name, ego.seed);
+      TRAFFIC_CHECK(reference != references.end(),
+                    "the results of SUMO's own driver lack vehicle {} of seed {}", ego.name,
+                    ego.seed);
       all_[ego.driver].add(ego.measures, reference->second);
       episodes_[ego.driver][key].add(ego.measures, reference->second);
     }
   }
 
   [[nodiscard]] const DriveSum& all(std::size_t driver) const { return all_[driver]; }
-  /// A value of each episode of a driver, in the order of scenarios and seeds.
+  /// One value for each episode of a driver, in the order of scenarios and seeds.
   template <typename Get>
   [[nodiscard]] std::vector<double> episodes(std::size_t driver, Get get) const {
     std::vector<double> values;

@@ -1,4 +1,5 @@
-/// Measures the speed of communication between ranks and checks its sums.
+/// Checks of traffic_doctor: measures the speed of communication between ranks, and checks that
+/// sums over the ranks are right.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -13,8 +14,8 @@ namespace traffic::train {
 /// Collective. Sums gradients of the default model's size, and a single number, over the ranks.
 Finding measure_communication(comm::Communicator& communicator, const comm::Topology& topology);
 
-/// Collective. The same measurement between the GPUs of the ranks. A failure is the same on all
-/// ranks.
+/// Collective. Connects the GPUs of the ranks and measures their communication in the same way. If
+/// connecting fails, all ranks return the same failure.
 Finding examine_gpu_communication(const comm::MpiSession& session, at::Device device,
                                   const config::Comm& comm);
 

@@ -1,4 +1,5 @@
-/// Tries controllers in a network for a limited time.
+/// Implements `traffic_doctor --controller`: compares controllers with no control in a scenario for
+/// a limited time, and recommends what to use.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,8 +33,9 @@ std::string signed_text(const report::MeanInterval& interval) {
              : fmt::format("{:+.2f}", interval.mean);
 }
 
-/// Chooses the objective, unless the user has set it. If all of the demand gets through, the share
-/// that gets through shows no difference between controllers, so the delay is compared.
+/// Chooses the objective of the comparison if the user has not set env.objective. If the network is
+/// not saturated, all of the demand gets through under every controller. Then the delay is
+/// compared.
 void choose_objective(const config::CommonOptions& options, double step_length_s, Trial& trial) {
   config::Env& env = trial.plan.config.env;
   if (!options.config_path.empty() || is_set(options, "env.objective")) return;
@@ -88,8 +90,8 @@ Finding describe_gain(const Trial& trial, std::size_t controller) {
           signed_text(gain(scene::Objective::kDelay)), own.least, scene::name_of(objective))};
 }
 
-/// The safety metrics against no control. A mean above the limit is a warning even if it may be due
-/// to chance.
+/// Compares the safety metrics with those without control. A mean above evaluation.safety_limit is
+/// a warning even if it may be due to chance.
 Finding describe_safety(const Trial& trial, const ControllerVerdict& verdict,
                         const ControllerVerdict& of_none, std::size_t controller) {
   Finding finding{.subject = "safety"};
@@ -111,7 +113,7 @@ Finding describe_safety(const Trial& trial, const ControllerVerdict& verdict,
   } else if (is_above) {
     finding.verdict = Verdict::kWarning;
     finding.found +=
-        "; some of these numbers have increased, which may be chance: a longer trial would tell";
+        "; some of these numbers have increased, which may be chance: raise --minutes to find out";
   }
   return finding;
 }
@@ -138,6 +140,8 @@ Finding describe_recommendation(const Trial& trial, double minutes) {
           .details = details.dump()};
 }
 
+/// Checks the controllers and the scenario, then runs the comparison. It stops at the first
+/// failure.
 class Attempt {
  public:
   Attempt(const ControllersToTry& wish, const config::CommonOptions& options, const Say& say)
@@ -168,7 +172,8 @@ class Attempt {
     check_controllers(plan_.controllers);
     std::erase(plan_.controllers, "none");
     if (plan_.controllers.empty()) {
-      throw ConfigError("--controller: found none, expected a controller to compare with it");
+      throw ConfigError(
+          "--controller: found only none, expected a controller to compare with no control");
     }
     plan_.config = evaluation_config(
         {.controllers = plan_.controllers, .scenarios = {wish_.scenario}}, options_, say_);

@@ -43,7 +43,7 @@ std::string describe_program() {
                      sim::sumo_version());
 }
 
-/// Collects the findings of all ranks on rank 0.
+/// Performs the checks of a machine on all ranks, and collects their findings on rank 0.
 class Examination {
  public:
   Examination(const comm::MpiSession& session, const config::Config& config, const Needs& needs)
@@ -100,7 +100,8 @@ class Examination {
     return all;
   }
 
-  /// Counts the simulations of a node: they run on the node of the rank that they belong to.
+  /// Checks CPUs, memory and load of each node. A simulation runs on the node of the rank that uses
+  /// it.
   void examine_nodes() {
     const auto& topology = session_.topology();
     const std::int64_t all_envs = needs_.simulations ? config::num_simulations(config_.rollout) : 0;
@@ -137,7 +138,7 @@ class Examination {
     for (Finding& finding : judge_settings(of_rank)) findings_.push_back(std::move(finding));
   }
 
-  /// @return the device of this rank; the CPU unless all ranks have a GPU
+  /// @return the device of this rank; if a rank has no GPU, the CPU for all ranks
   at::Device examine_devices() {
     at::Device device = at::kCPU;
     Finding mine = attempt("device", [&] {
@@ -159,7 +160,7 @@ class Examination {
     if (!apart.empty()) {
       add({.verdict = Verdict::kWarning,
            .subject = "device",
-           .found = apart + ": gradients go through main memory"});
+           .found = apart + ", so gradients go through main memory"});
     }
     const bool all =
         ranks_->all_reduce_scalar(device.is_cuda() ? 1.0 : 0.0, comm::ReduceOp::kMin) > 0.0;
@@ -210,7 +211,7 @@ class Examination {
     add(std::move(mine));
   }
 
-  /// Checks the files of the scenarios; examine_network() also simulates.
+  /// Checks the files of the scenarios, without simulating them.
   void examine_scenarios() {
     if (!is_reporter()) return;
     Finding finding = attempt("scenario", [&] {

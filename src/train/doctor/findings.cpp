@@ -53,7 +53,7 @@ Finding judge_setting(const std::string& name, const std::vector<Settings>& of_r
   finding.found = fmt::format("{}: {}", name, fmt::join(parts, ", "));
   if (name == kVisibleGpus) return finding;
   finding.verdict = Verdict::kWarning;
-  finding.found += fmt::format("; give all ranks the same (mpirun -x {})", name);
+  finding.found += fmt::format("; give all ranks the same value (mpirun -x {})", name);
   return finding;
 }
 

@@ -1,4 +1,4 @@
-/// Turns facts about nodes and ranks into findings.
+/// Turns facts about nodes and ranks into findings, the results of the checks of traffic_doctor.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +24,25 @@ struct NodeFacts {
   std::int64_t simulations = 0;   ///< simulations on this node
   std::int64_t memory_bytes = 0;  ///< main memory
 };
+
 /// Estimated main memory of the ranks and simulations on a node, with a margin.
 std::int64_t needed_bytes(const NodeFacts& node);
+/// Warns if the node has too few CPUs for its ranks, or too little memory.
 Finding judge_node(const NodeFacts& node);
 
 /// Environment variables of one rank, by name.
 using Settings = std::map<std::string, std::string>;
 
+/// Adds a variable to the settings.
 /// @param entry "NAME=value"
 void add_setting(const std::string& entry, Settings& settings);
 
-/// The variables of this process that its libraries read.
+/// The environment variables of this process that influence this program and its libraries.
 Settings current_settings();
 
-/// One finding for each variable that is set on some rank. Ranks with different values may not
-/// reach each other; only the visible GPUs may differ.
+/// One finding for each variable that is set on at least one rank. The finding is a warning if
+/// ranks have different values, because such ranks may fail to connect. Only CUDA_VISIBLE_DEVICES
+/// may differ.
 /// @param of_rank [ranks]
 std::vector<Finding> judge_settings(const std::vector<Settings>& of_rank);
 
@@ -51,13 +55,14 @@ struct NodeInventory {
 /// @param nodes at least one
 Finding judge_inventories(const std::vector<NodeInventory>& nodes);
 
-/// Collective. @return on rank 0 of a job on several nodes: whether the nodes have the same files;
-///   otherwise nothing
+/// Collective. Compares the programs and data files of all nodes.
+/// @return the finding on rank 0 of a job on several nodes; otherwise nothing
 std::optional<Finding> compare_nodes(comm::Communicator& communicator,
                                      const config::Config& config);
 
-/// Merges equal findings of several ranks into one, in the order of their first rank.
-/// @param of_rank [ranks] findings on the same subject
+/// Merges equal findings of several ranks into one, which names these ranks. The result is in the
+/// order of the first rank of each finding.
+/// @param of_rank [ranks] the finding of each rank on the same subject
 std::vector<Finding> join_ranks(const std::vector<Finding>& of_rank);
 
 }  // namespace traffic::train

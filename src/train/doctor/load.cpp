@@ -9,7 +9,7 @@
 namespace traffic::train {
 namespace {
 
-/// Swap in use, as a share of the memory, above which memory is probably short at present.
+/// Swap in use, as a share of the memory, above which memory is probably too small at present.
 constexpr double kMuchSwap = 0.05;
 /// Share of a GPU that other processes may hold or use before a warning.
 constexpr double kMuchOfAGpu = 0.2;
@@ -50,8 +50,8 @@ Finding judge_load(const NodeFacts& node, const LoadFacts& load) {
   }
   if (static_cast<double>(load.swap_bytes) > kMuchSwap * static_cast<double>(node.memory_bytes)) {
     warn(
-        "memory was short before, and access to swapped memory makes steps wait: end programs that "
-        "hold memory, then run swapoff -a && swapon -a; --preset memory needs less");
+        "memory has run short before, and access to swapped memory makes steps wait: end programs "
+        "that hold memory, then run swapoff -a && swapon -a, or use --preset memory");
   }
   return finding;
 }

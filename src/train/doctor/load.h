@@ -1,4 +1,5 @@
-/// Load that other programs put on a node and its GPUs before a run begins.
+/// Checks of traffic_doctor: the load that other programs put on a node and its GPUs before a run
+/// begins.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -13,6 +14,7 @@
 
 namespace traffic::train {
 
+/// The load of a machine.
 struct LoadFacts {
   int cpus = 0;                      ///< processors of the machine
   double load = 0.0;                 ///< mean number of runnable processes in the last minute
@@ -21,16 +23,20 @@ struct LoadFacts {
 };
 /// Reads the load of this machine.
 LoadFacts look_at_load();
+/// Warns if processors or memory are too busy for the ranks and simulations of the node.
 Finding judge_load(const NodeFacts& node, const LoadFacts& load);
 
+/// The load of a GPU.
 struct GpuFacts {
   std::string name;
   std::int64_t total_bytes = 0;
   std::int64_t free_bytes = 0;
-  std::optional<GpuLoad> load = {};  ///< empty without the driver's management library
+  std::optional<GpuLoad> load = {};  ///< nothing if the driver's management library is missing
 };
+/// Reads the load of a GPU.
 GpuFacts look_at_gpu(at::Device device);
-/// @param choice the reason why the rank uses this device
+/// Warns if other processes use the GPU, or if it is hot.
+/// @param choice why the rank uses this device, as the beginning of the text
 Finding judge_gpu(const GpuFacts& gpu, const std::string& choice);
 
 }  // namespace traffic::train

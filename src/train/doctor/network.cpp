@@ -48,7 +48,8 @@ std::string conflicts_text(const sim::NetworkStudy& study) {
   return text;
 }
 
-/// The largest shares, as "main 80 %, on_ramp 20 %"; only the number of parts if none is large.
+/// The largest shares of a sum, as "main 80 %, on_ramp 20 %". If all shares are below 1 %, only
+/// their number.
 std::string largest_shares(std::vector<std::pair<double, std::string>> parts, double sum) {
   std::sort(parts.begin(), parts.end(), std::greater<>());
   if (!parts.empty() && parts.front().first < 0.01 * sum) {
@@ -113,7 +114,8 @@ std::string commands_text(const sim::NetworkStudy& study) {
       plural(yielding, "main stream", "s"), plural(wide, "approach", "es"));
 }
 
-/// Names the conflict with the most vehicles per exit lane; empty if the files contain no routes.
+/// Names the conflict with the most vehicles per hour and exit lane. Empty if the files contain no
+/// routes, so that these numbers are unknown.
 std::string load_text(const sim::NetworkStudy& study, double duration_s) {
   const sim::ConflictStudy* busiest = nullptr;
   double most_vph = 0.0;
@@ -130,7 +132,7 @@ std::string load_text(const sim::NetworkStudy& study, double duration_s) {
                      busiest->id, most_vph);
 }
 
-/// Simulates without control for at most some seconds of real time, not counting the time to load.
+/// Simulates without control for at most 5 seconds of real time, not counting the time for loading.
 /// @param commands whether vehicles will receive commands
 Finding try_out(const sim::NetworkStudy& study, const config::Config& config, bool commands) {
   constexpr double kMost_s = 5.0;
@@ -188,9 +190,10 @@ Finding to_finding(const sim::StudyFinding& found) {
   return finding;
 }
 
-/// If the configuration names no agents, the lights may act, too. If vehicles cannot receive
-/// commands, only the lights can act; problems of the vehicles are then no failures.
-/// @param config set to lights as the only agents in that case
+/// Adds a finding that the lights can be trained, if they can. Call it if the user has not set
+/// env.agents. If vehicles cannot receive commands, problems of the vehicles become warnings,
+/// because the lights can still act.
+/// @param config in this case, lights become the only agents
 void consider_lights(const sim::NetworkStudy& study, config::Config& config,
                      std::vector<Finding>& findings) {
   config::Config with_lights = config;

@@ -1,4 +1,5 @@
-/// Checks of a scenario: its files, and a few seconds of simulation without control.
+/// Checks of traffic_doctor on a scenario: describes its road network and traffic, and lists the
+/// problems of a run there.
 #pragma once
 
 #include <vector>
@@ -11,10 +12,10 @@ namespace traffic::train {
 
 /// Describes the scenario's conflicts, lights, demand, duration and possible commands, and the
 /// settings that the program chooses for it.
-/// @param env changed by sim::set_the_obvious()
+/// @param env sim::set_the_obvious() sets the settings that it can choose by the network
 std::vector<Finding> describe_network(const sim::NetworkStudy& study, config::Env& env);
 
-/// The problems of a run with this configuration.
+/// The problems of a run with this configuration, as warnings and failures.
 std::vector<Finding> judge_network(const sim::NetworkStudy& study, const config::Config& config,
                                    const sim::StudyUse& use);
 

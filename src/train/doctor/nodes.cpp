@@ -1,4 +1,4 @@
-/// Compares the files that must be the same on all nodes of a job: programs and data.
+/// Compares the files that must be the same on all nodes of a job: the programs and the data files.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 constexpr std::array kPrograms{"traffic_train", "traffic_eval", "rollout_worker", "sumo_env"};
 constexpr std::size_t kEndBytes = std::size_t{1} << 20;
 
-/// Size of a file and a hash of its first and last bytes, which distinguishes recordings without
-/// reading gigabytes; "missing" if there is no file.
+/// The size of a file and a hash of its first and last MiB; "missing" if there is no such file.
+/// This distinguishes recordings without reading gigabytes.
 std::string identity_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   if (!in) return "missing";
@@ -50,11 +50,12 @@ std::string inventory(const config::Config& config) {
   for (const char* name : kPrograms) {
     add(name, rollout::program_beside_this_one(name));
   }
-  if (!config.data.stage_dir.empty()) return text;  // each node gets copies of the files of rank 0
+  // With data.stage_dir each node gets copies of the files of rank 0.
+  if (!config.data.stage_dir.empty()) return text;
   try {
     for (const auto& file : data::find_data_files(config.data.files)) add(file, file);
   } catch (const Error&) {
-    // This node has no data files. If others have some, the inventories differ.
+    // This node has no data files. If another node has data files, the inventories differ.
   }
   return text;
 }

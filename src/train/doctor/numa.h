@@ -1,4 +1,4 @@
-/// Checks whether all threads of a rank run close to its memory.
+/// A check of traffic_doctor: whether all threads of a rank run close to the rank's memory.
 #pragma once
 
 #include <filesystem>
@@ -17,6 +17,7 @@ struct NumaFacts {
 /// @param cpus the CPUs on which this process may run
 NumaFacts numa_of(const std::filesystem::path& sysfs, std::span<const int> cpus);
 
+/// Warns if the process may run on several NUMA nodes.
 Finding judge_numa(const NumaFacts& facts);
 
 }  // namespace traffic::train

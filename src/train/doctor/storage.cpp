@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kLargeBytes = std::int64_t{32} << 20;
 /// Below this rate, saving a checkpoint of a large model delays training.
 constexpr double kSlowBytesPerS = 20e6;
-/// Above this time, metrics, logs and checkpoints wait for each other.
+/// If writing a small file takes longer than this, writing metrics and logs delays training.
 constexpr double kSlowFileS = 0.25;
 
 /// Names of file systems that are common on training machines, by their statfs(2) number.
@@ -51,7 +51,7 @@ std::string type_of(const fs::path& folder) {
   return fmt::format("{:#x}", static_cast<unsigned long>(info.f_type));
 }
 
-/// Removes its file at the end of its lifetime.
+/// A test file that the destructor removes.
 class Probe {
  public:
   explicit Probe(fs::path path) : path_(std::move(path)) {}
@@ -87,8 +87,9 @@ double seconds_to_write(const fs::path& path) {
   return clock.seconds();
 }
 
-/// A lock excludes other open file descriptions, also those of the same process, so two of them
-/// test it.
+/// Whether the file system supports locks. The function opens the file twice and locks it through
+/// the first descriptor. A lock through the second descriptor must then fail, even in the same
+/// process.
 bool can_lock(const fs::path& path) {
   const os::Descriptor first = open_probe(path);
   const os::Descriptor second = open_probe(path);

@@ -1,4 +1,5 @@
-/// Checks whether a folder's file system meets the needs of runs: fast enough, and with locks.
+/// A check of traffic_doctor: whether the file system of the run folder is fast enough and supports
+/// locks.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,11 @@ namespace traffic::train {
 /// Measurements in a folder.
 struct StorageFacts {
   std::string folder;
-  std::string type = {};           ///< "nfs", "ext4", ...; a number for unknown types
-  double write_bytes_per_s = 0.0;  ///< for a large file, including the time until it is safely on
-                                   ///< disk
-  double small_file_s = 0.0;       ///< seconds to write, rename and find a small file
-  bool locks = false;              ///< whether two holders of a lock exclude each other
+  std::string type = {};  ///< "nfs", "ext4", ...; a number for unknown types
+  /// Rate of writing a large file, including the time until it is safely on disk.
+  double write_bytes_per_s = 0.0;
+  double small_file_s = 0.0;  ///< seconds to write and rename a small file
+  bool locks = false;         ///< whether a lock keeps a second holder out
   std::int64_t free_bytes = 0;
 };
 
@@ -24,6 +25,7 @@ struct StorageFacts {
 /// @throws ResourceError if the folder is not writable
 StorageFacts measure_storage(const std::filesystem::path& folder);
 
+/// Warns if the file system is slow or has no locks.
 Finding judge_storage(const StorageFacts& facts);
 
 /// Measures the folder in which runs are created, or the nearest existing folder above it.

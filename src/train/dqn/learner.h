@@ -1,4 +1,4 @@
-/// Double Q-learning of the vehicles' controller.
+/// Computes the update of double Q-learning for the controller of vehicles.
 #pragma once
 
 #include "dqn/row.h"
@@ -8,11 +8,13 @@
 
 namespace traffic::train::dqn {
 
+/// Trains the controller of a policy on batches of a replay.
 class ControllerLearner final : public offpolicy::Learner {
  public:
   /// Collective.
-  /// @param policy the policy whose controller learns; it must outlive this object. The commands of
-  ///   the next state, whose values the targets contain, are chosen with its advice margin.
+  /// @param policy the policy whose controller learns; it must outlive this object. The targets
+  ///   contain the values of the commands that this policy would choose in the next state, with its
+  ///   advice margin (a bonus on the value of the command that the advisor gives)
   ControllerLearner(const config::Config& config, Policy& policy, const RowLayout& layout,
                     comm::Communicator& communicator);
 
@@ -24,7 +26,8 @@ class ControllerLearner final : public offpolicy::Learner {
  private:
   ControllerLearner(const offpolicy::OffPolicy& settings, Policy& policy, model::Controller target,
                     const RowLayout& layout, comm::Communicator& communicator);
-  /// The target network's value of the commands that the policy would choose, [B].
+  /// The target network's value of the commands that the policy would choose in the next state,
+  /// [B].
   [[nodiscard]] torch::Tensor next_values(const torch::Tensor& next_obs);
 
   Policy& policy_;

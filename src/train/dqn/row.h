@@ -1,11 +1,11 @@
-/// The state of a conflict (where streams of traffic meet) as a row of numbers, which a replay
-/// keeps:
+/// Writes the state of a conflict (where streams of traffic meet) as a row of numbers for the
+/// replay of Q-learning. A row consists of the inputs of the conflict, the inputs that all
+/// conflicts share, and K places:
 ///
 ///   conflict | shared | place 1 | ... | place K
 ///
-/// Each of the K places has room for one decision about a candidate (a vehicle that may get a
-/// command). It consists of a flag, which is 1, and the `own` inputs of the candidate. A place
-/// without a decision contains only zeros.
+/// A place holds one decision about a candidate, a vehicle that may get a command. It consists of
+/// the number 1 and the candidate's own inputs. A place without a decision contains only zeros.
 #pragma once
 
 #include <torch/types.h>
@@ -17,6 +17,7 @@
 
 namespace traffic::train::dqn {
 
+/// The sizes of a row.
 struct RowLayout {
   model::ControllerInputs widths;
   std::int64_t places = 1;  ///< K, vehicles.top_k

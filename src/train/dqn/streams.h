@@ -1,5 +1,6 @@
-/// Turns the fragments of a rank's simulations into steps of the replay. There is one stream for
-/// each simulation of the rank and each conflict.
+/// Turns the fragments of episodes that a rank has collected into steps of the replay of
+/// Q-learning. There is one stream of steps for each simulation of the rank and each conflict in
+/// it.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 
 namespace traffic::train::dqn {
 
+/// Converts fragments to steps.
 class FragmentStreams {
  public:
   /// @param envs simulations of this rank, ascending

@@ -36,8 +36,8 @@ enum Measure : std::uint8_t {
 };
 using Sums = std::array<std::array<double, kMeasures>, kNumPredictors>;
 
-/// Six positions on the vehicle's way with constant turn rate and acceleration; it does not
-/// reverse.
+/// Predicts six positions of a vehicle with constant turn rate and acceleration. The vehicle does
+/// not reverse.
 Plan turned_plan(double speed_mps, double acceleration_mps2, double turn_radps) {
   Plan plan;
   double x = 0.0, y = 0.0, heading = 0.0, speed = speed_mps;
@@ -59,8 +59,8 @@ double distance(const driving::Point& a, const driving::Point& b) {
   return std::hypot(a.x_m - b.x_m, a.y_m - b.y_m);
 }
 
-/// Whether there is a lane at a position in the frame of the vehicle. Outside the image the answer
-/// is always true.
+/// Whether there is a lane at a position in the frame of the vehicle. True for all positions
+/// outside the image.
 bool on_road(std::span<const std::uint8_t> image, const driving::RasterSpec& raster,
              const driving::Point& at) {
   const auto column =
@@ -73,8 +73,8 @@ bool on_road(std::span<const std::uint8_t> image, const driving::RasterSpec& ras
 /// Recorded vehicles at the times of a plan.
 using Future = std::array<std::vector<driving::Box>, kPlanPoints>;
 
-/// Whether a vehicle that follows the plan overlaps a recorded one. The vehicle's heading is that
-/// of its movement.
+/// Whether a vehicle that follows the plan overlaps another, recorded vehicle. The vehicle heads in
+/// the direction of its movement.
 bool hits(const Plan& plan, const driving::Box& ego, const Future& future) {
   driving::Point before{0.0F, 0.0F};
   double heading = ego.pose.heading_rad;
@@ -97,7 +97,7 @@ bool hits(const Plan& plan, const driving::Box& ego, const Future& future) {
   return false;
 }
 
-/// A batch of unchanged examples, with the data from which the measures are computed.
+/// A batch of examples without random changes, and the data from which the metrics are computed.
 struct Chunk {
   DrivingBatch batch;
   struct Sample {

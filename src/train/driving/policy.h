@@ -1,4 +1,5 @@
-/// The network of a driving policy with its parameters in an arena, as training and driving use it.
+/// A driving policy: a network that plans the way of a vehicle, and its parameters in one flat
+/// tensor (arena). The trainer and the driver use it.
 #pragma once
 
 #include <torch/types.h>
@@ -13,6 +14,7 @@
 
 namespace traffic::train::driving_policy {
 
+/// The network, its settings and its device.
 class Policy {
  public:
   /// Initial parameters depend on the seed alone.
@@ -23,8 +25,8 @@ class Policy {
   [[nodiscard]] const comm::ParameterArena& parameters() const { return *parameters_; }
   [[nodiscard]] torch::Device device() const { return device_; }
 
-  /// Computes the scale of residuals and the anchors (model::PlanStatistics) from training
-  /// examples.
+  /// Computes model::PlanStatistics from training examples: the scale of the differences to a
+  /// straight plan, and the anchors, which are typical plans.
   void set_statistics(const torch::Tensor& plans, const torch::Tensor& speed_mps,
                       std::uint64_t seed);
   /// The mean loss of a batch on the policy's device.
@@ -33,8 +35,9 @@ class Policy {
   /// @param count maximum number of plans of a sample
   model::DrivingPlans plans(const DrivingBatch& batch, std::int64_t count);
 
-  /// The statistics, as "driving/...", and the settings of the input.
+  /// Saves the statistics as "driving/...", and structure_text(). The caller saves the parameters.
   void save_to(checkpoint::Snapshot& snapshot) const;
+  /// Restores the statistics.
   /// @throws CheckpointError if the checkpoint's policy has another network or input
   void restore_statistics(const checkpoint::Snapshot& snapshot);
 
@@ -45,8 +48,8 @@ class Policy {
   std::unique_ptr<comm::ParameterArena> parameters_;
 };
 
-/// Describes the input and the network of a policy: "input all, raster small, status ...". It is
-/// stored in checkpoints, which fit only a policy with the same text.
+/// Describes the input and the network of a policy: "input all, raster small, status ...".
+/// Checkpoints store this text and fit only a policy with the same text.
 std::string structure_text(const Driving& settings);
 
 }  // namespace traffic::train::driving_policy

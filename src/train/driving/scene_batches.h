@@ -1,4 +1,5 @@
-/// Batches of examples from files of recorded scenes, for the loader of `data`.
+/// Reads files of recorded scenes and makes batches of examples from them, for the loader in the
+/// module `data`.
 #pragma once
 
 #include <torch/types.h>
@@ -18,17 +19,19 @@
 
 namespace traffic::train::driving_policy {
 
-/// SceneFileInfo::source of files of corrections, see driving::ExampleRule.
+/// The value of SceneFileInfo::source in files of corrections. In these files, SUMO's own driver
+/// shows how it would drive on from where another driver went (train/closed_loop/corrections.h).
 inline constexpr std::string_view kCorrections = "corrections of a driving policy by SUMO";
 
+/// B examples as tensors.
 struct DrivingBatch {
   torch::Tensor image;        ///< [B, channels, rows, columns] uint8
   torch::Tensor status;       ///< [B, kStatusSize]
   torch::Tensor speed_mps;    ///< [B]
-  torch::Tensor plan;         ///< [B, 12] metres
-  torch::Tensor weight;       ///< [B] 0 for samples that only fill a batch
+  torch::Tensor plan;         ///< [B, 12] recorded positions x, y at six times, in metres
+  torch::Tensor weight;       ///< [B] 0 for samples that only fill up the batch
   torch::Tensor noise;        ///< [B, modes, 12] for the head diffusion, else empty
-  torch::Tensor noise_level;  ///< [B]
+  torch::Tensor noise_level;  ///< [B] uniform in [0, 1)
 
   [[nodiscard]] std::int64_t size() const { return image.size(0); }
   [[nodiscard]] std::int64_t num_bytes() const;
@@ -37,22 +40,22 @@ struct DrivingBatch {
   [[nodiscard]] DrivingBatch slice(std::int64_t begin, std::int64_t end) const;
 };
 
-/// A batch with memory for image, status and speed of `count` vehicles; its other tensors are
+/// Makes a batch with memory for image, status and speed of `count` vehicles. Its other tensors are
 /// undefined.
 DrivingBatch observed_batch(const driving::RasterSpec& raster, std::int64_t count);
 /// Writes what a vehicle sees as sample i of a batch: image, status and speed.
 void observe(driving::Observer& observer, const driving::MapIndex& map, const driving::View& view,
              const driving::ObserveOptions& options, std::int64_t i, DrivingBatch& batch);
 /// Converts a tensor into plans.
-/// @param plans [N, 12], or more dimensions of which the last has 12 columns; float32 on the CPU
+/// @param plans [..., 12] float32 on the CPU
 std::vector<driving::Plan> plans_in(const torch::Tensor& plans);
 
-/// The episodes of one split in some files of scenes.
+/// The samples of one split in files of scenes. A block is an episode.
 class SceneSet final : public data::SampleIndex {
  public:
   /// Reads every episode once to count its samples.
-  /// @param all take every episode, whatever its split
-  /// @throws DataError
+  /// @param all whether to take the episodes of all splits
+  /// @throws DataError if a file cannot be used
   SceneSet(const std::vector<std::string>& patterns, data::Split split, bool all);
 
   [[nodiscard]] std::span<const data::SampleBlock> blocks() const override { return blocks_; }
@@ -60,12 +63,13 @@ class SceneSet final : public data::SampleIndex {
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] std::string advice_when_empty() const override;
 
+  /// The block that contains a sample.
   [[nodiscard]] std::int32_t block_of(std::int64_t sample) const;
   [[nodiscard]] std::shared_ptr<const driving::SceneTracks> read(std::int32_t block) const;
   /// Number of samples from files of corrections.
   [[nodiscard]] std::int64_t num_corrections() const { return num_corrections_; }
   [[nodiscard]] std::size_t num_files() const { return files_.size(); }
-  /// Names of the maps, sorted, each once.
+  /// Names of the maps of all episodes, sorted and without duplicates.
   [[nodiscard]] const std::vector<std::string>& maps() const { return maps_; }
 
  private:
@@ -82,13 +86,14 @@ class SceneSet final : public data::SampleIndex {
   std::uint64_t fingerprint_ = 0;
 };
 
+/// The random changes of training examples.
 struct ExampleChanges {
-  bool enabled = false;  ///< perturbations, mirroring and dropout of the history
+  bool enabled = false;  ///< whether to perturb, mirror, and drop the past of examples
   std::uint64_t seed = 0;
 };
 
-/// The source of the loader's batches. Changes and noise of a sample depend on the seed, the epoch
-/// and the sample, not on the rank.
+/// Makes the source from which a loader gets its batches. Changes and noise of a sample depend on
+/// the seed, the epoch and the sample. They do not depend on the rank.
 std::shared_ptr<const data::BatchSource<DrivingBatch>> scene_batches(
     std::shared_ptr<const SceneSet> scenes, const Driving& settings, const ExampleChanges& changes);
 

@@ -21,7 +21,8 @@ std::vector<config::Row> driving_rows() {
       {DRIVING_KEY(input),
        .help =
            "What the network sees. all: the image from above and the whole status. status: only "
-           "the vehicle's own movement, without image, route, light and leader, as a baseline.",
+           "the vehicle's own movement, without image, route, light and leader; this is a baseline "
+           "for comparison.",
        .choices = {"all", "status"}},
       {DRIVING_KEY(raster),
        .help = "The image from above: small has 96 x 64 cells of 1 m and 8 channels, full 192 x "
@@ -40,31 +41,31 @@ std::vector<config::Row> driving_rows() {
        .range = between(1, 2)},
       {DRIVING_KEY(ema_decay),
        .help = "Decay of the mean of the weights over steps, which the policy uses for driving. "
-               "The decay rises to this value in the first steps. 0: the weights themselves.",
+               "The decay rises to this value in the first steps. 0 means the weights themselves.",
        .range = {.low = 0.0, .high = 1.0, .high_open = true}},
       {DRIVING_KEY(validation_files),
        .help = "Files of scenes for validation and the final table, as paths or globs, preferably "
-               "of maps that are not in `data.files`. Empty: the validation and test episodes of "
-               "`data.files`."},
+               "of maps that are not in `data.files`. Empty means the validation and test episodes "
+               "of `data.files`."},
       {DRIVING_KEY(validation_samples),
        .help = "Samples of a validation, spread evenly over the data.", .unit = "samples",
        .range = between(1, 1e7)},
       {DRIVING_KEY(perturbed_share),
        .help = "Share of the training examples in which the vehicle's present state is changed, so "
-               "that the policy learns to return.",
+               "that the policy learns to return to its way.",
        .range = kShare},
       {DRIVING_KEY(perturb_aside_m),
-       .help = "Standard deviation of the changed position to the side.", .unit = "m",
+       .help = "Standard deviation of the change of the position to the side.", .unit = "m",
        .range = between(0, 5)},
-      {DRIVING_KEY(perturb_heading_deg), .help = "Standard deviation of the changed heading.",
+      {DRIVING_KEY(perturb_heading_deg), .help = "Standard deviation of the change of the heading.",
        .unit = "degrees", .range = between(0, 45)},
-      {DRIVING_KEY(perturb_speed_mps), .help = "Standard deviation of the changed speed.",
+      {DRIVING_KEY(perturb_speed_mps), .help = "Standard deviation of the change of the speed.",
        .unit = "m/s", .range = between(0, 10)},
       {DRIVING_KEY(mirror_share),
        .help = "Share of the training examples with left and right exchanged.", .range = kShare},
       {DRIVING_KEY(history_dropout),
-       .help = "Share of the training examples without the past. 1: the policy never sees the "
-               "past, also when it drives.",
+       .help = "Share of the training examples in which the policy does not see the past. 1 means "
+               "that it never sees the past, also when it drives.",
        .range = kShare},
   };
 }

@@ -1,4 +1,5 @@
-/// The configuration section [driving]: the policy, its input and the changes of its examples.
+/// The configuration section [driving] of the training `driving`: the policy, its input, and the
+/// random changes of its examples. The rows in settings.cpp describe each key.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,7 @@ struct Driving {
   double history_dropout = 0.5;
 };
 
+/// The section [driving] with its keys.
 std::vector<config::OwnSection> own_sections();
 /// Values of the presets test, normal, max, memory and vram.
 std::vector<config::PresetRow> presets();

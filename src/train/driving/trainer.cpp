@@ -98,7 +98,7 @@ StepResult Trainer::step(DrivingLoader& batches) {
           .samples = totals_[1]};
 }
 
-/// Forward and backward of one batch. If it fails, step() tells all ranks with the totals.
+/// Forward and backward pass of one batch. If it fails, step() tells all ranks of the failure.
 void Trainer::run_part(DrivingLoader& batches) {
   try {
     std::optional<DrivingBatch> batch;
@@ -145,7 +145,8 @@ void Trainer::start_from(const checkpoint::Snapshot& snapshot) {
 
 void Trainer::save_to(checkpoint::Snapshot& snapshot) const {
   policy_.save_to(snapshot);
-  // The weights for driving have the names that the export and other programs expect.
+  // The mean weights, with which the policy drives, get the names that the export and other
+  // programs expect.
   put_parameters(snapshot, mean_tensors(policy_.parameters(), mean_weights_));
   snapshot.put_tensor("train/weights", policy_.parameters().flat());
   put_adam(snapshot, "optimizer", adam_);

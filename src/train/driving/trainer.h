@@ -21,14 +21,15 @@
 
 namespace traffic::train::driving_policy {
 
-/// Result of a step; equal on all ranks.
+/// Result of a step, equal on all ranks.
 struct StepResult {
-  double loss = 0.0;
-  double grad_norm = 0.0;
+  double loss = 0.0;       ///< mean over the samples of all ranks
+  double grad_norm = 0.0;  ///< norm of the gradient before clipping
   double learning_rate = 0.0;
   double samples = 0.0;  ///< summed over all ranks
 };
 
+/// Owns the optimiser of a policy and the running mean of its weights.
 class Trainer {
  public:
   /// Collective.
@@ -42,10 +43,11 @@ class Trainer {
   [[nodiscard]] std::int64_t global_step() const { return global_step_; }
   [[nodiscard]] std::int64_t total_steps() const { return schedule_.total_steps; }
   [[nodiscard]] std::int64_t skipped_steps() const { return skipped_.total; }
-  /// The mean of the weights over steps, with which the policy drives. [P] in the arena's layout.
+  /// The running mean of the weights over steps, with which the policy drives. [P] in the layout of
+  /// the arena.
   [[nodiscard]] const torch::Tensor& mean_weights() const { return mean_weights_; }
 
-  /// Takes the weights of a checkpoint as weights and as their mean.
+  /// Sets both the weights and their mean to the mean weights of a checkpoint.
   void start_from(const checkpoint::Snapshot& snapshot);
   void save_to(checkpoint::Snapshot& snapshot) const;
   /// @throws CheckpointError if a part is missing or does not fit
@@ -73,7 +75,8 @@ class Trainer {
   SkippedSteps skipped_;
 };
 
-/// While an object of this class exists, the policy has the mean weights.
+/// While an object of this class exists, the policy has the mean weights. The destructor restores
+/// the weights.
 class WithMeanWeights {
  public:
   WithMeanWeights(Policy& policy, const Trainer& trainer);

@@ -28,7 +28,7 @@ namespace traffic::train {
 namespace driving_policy {
 namespace {
 
-/// Maximum number of samples from which scales and anchors are computed.
+/// Maximum number of samples from which Policy::set_statistics() computes scales and anchors.
 constexpr std::int64_t kStatisticsSamples = 4096;
 
 struct Scenes {
@@ -37,7 +37,7 @@ struct Scenes {
   std::shared_ptr<const SceneSet> test;
 };
 
-/// Collective.
+/// Opens the scenes of all splits, and checks that all ranks read the same files. Collective.
 Scenes open_scenes(const config::Data& data, const Driving& settings,
                    comm::Communicator& communicator) {
   Scenes scenes;
@@ -212,7 +212,7 @@ std::optional<Iteration> DrivingTraining::iterate() {
   epoch_running_ = true;
   const StepResult result = trainer_.step(*loader_);
   for (const std::string& message : loader_->take_damage()) {
-    spdlog::warn("data: replaced by other samples: {}", message);
+    spdlog::warn("data: damaged samples are replaced by others: {}", message);
   }
   loss_ += result.loss;
   grad_norm_ += result.grad_norm;

@@ -8,7 +8,8 @@
 namespace traffic::train::lights {
 namespace {
 
-/// Number of decisions of a light to learn from: all but the last one, see Experience.
+/// Number of decisions of a light that are learned from: all decisions but the last one (see
+/// Experience).
 std::int64_t num_learned(const LightHistory& light) {
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(light.chosen.size()) - 1);
 }
@@ -110,7 +111,7 @@ void add_moments(const std::vector<EpisodeHistory>& episodes, Experience& experi
   experience.node = torch::tensor(node, torch::kLong);
 }
 
-/// Number of states of an episode, see Experience.
+/// Number of states of an episode; Experience says what a state is.
 std::int64_t num_states(const EpisodeHistory& episode) {
   if (!episode.moments.empty()) return static_cast<std::int64_t>(episode.moments.size());
   std::int64_t decisions = 0;

@@ -1,4 +1,5 @@
-/// Lets a policy set the traffic lights of simulations, and records its experience by episode.
+/// Lets a policy control the traffic lights of simulations, and records what each light observed,
+/// chose and gained in an episode.
 #pragma once
 
 #include <cstdint>
@@ -22,51 +23,57 @@ struct LightHistory {
   std::vector<float> value;               ///< value estimate, standardised
   std::vector<float> reward;              ///< sum until the next decision, discounted to this one
   std::vector<std::int64_t> periods;      ///< number of control periods until the next decision
-  std::vector<std::int64_t> moment = {};  ///< index in EpisodeHistory::moments, if there are any
+  std::vector<std::int64_t> moment = {};  ///< index in EpisodeHistory::moments; may be empty
 };
 
+/// The histories of all lights in an episode.
 struct EpisodeHistory {
-  std::int64_t order = 0;                        ///< index among the episodes of all ranks
-  std::vector<LightHistory> lights;              ///< empty if nothing is recorded
-  std::vector<scene::SignalGraph> moments = {};  ///< graphs; empty if the policy reads none
+  std::int64_t order = 0;            ///< index among the episodes of all ranks
+  std::vector<LightHistory> lights;  ///< empty if the episode is not recorded
+  /// Graphs of all lights, one for each time at which a light decides. Empty if the policy reads no
+  /// graph.
+  std::vector<scene::SignalGraph> moments = {};
 };
 
 /// How the time lost in a control period becomes a reward.
 struct Crediting {
-  double reward_scale = 1.0;
-  double gamma = 1.0;  ///< discount of a control period
+  double reward_scale = 1.0;  ///< loss of reward for each second that a vehicle loses
+  double gamma = 1.0;         ///< discount of a control period
 };
 
-/// Lets a policy set the lights of several environments and records their present episodes. It
-/// decides for one environment at a time, so that its commands do not depend on which other
-/// environments share a batch.
+/// Lets a policy control the lights of several environments and records their current episodes. The
+/// policy decides for one environment at a time, so that its commands do not depend on the other
+/// environments.
 class LightHistories {
  public:
   /// @param policy must outlive this object
   LightHistories(LightPolicy& policy, const Crediting& crediting)
       : policy_(policy), crediting_(crediting) {}
 
+  /// Whether the policy reads the graph of all lights.
   [[nodiscard]] bool looks_around() const { return policy_.looks_around(); }
   /// Begins an episode.
   /// @param order index of the episode among those of all ranks
-  /// @param sampling_seed seed for sampled choices, which are recorded; nothing: the policy chooses
-  ///   the most probable greens, and nothing is recorded
+  /// @param sampling_seed seed with which the policy samples its choices, which are then recorded.
+  ///   If it is nothing, the policy chooses the most probable greens, and the episode is not
+  ///   recorded.
   void begin(int env, std::int64_t order, std::optional<std::uint64_t> sampling_seed);
-  /// Adds the time lost in a control period to the rewards of the lights' last decisions.
+  /// Subtracts the time lost in a control period from the reward of each light's last decision.
   void take_in(int env, const rollout::Period& period);
   /// Chooses a green for each light that may switch.
   /// @return commands, valid until the next call
   const std::vector<scene::SignalCommand>& decide(int env, const rollout::LightSection& period);
-  /// Ends the episode and returns what was recorded.
+  /// Ends the episode and returns its history.
   EpisodeHistory end(int env);
 
  private:
-  /// The present episode of an environment.
+  /// The current episode of an environment.
   struct Running {
     EpisodeHistory history;
     std::optional<std::uint64_t> sampling_seed;
     std::int64_t decisions = 0;  ///< number of times that the policy has decided in this episode
   };
+  /// Records the decisions of the policy at one time.
   void keep(EpisodeHistory& history, const rollout::LightSection& period,
             const LightDecisions& made) const;
 

@@ -1,4 +1,5 @@
-/// The running mean of the weights of a policy of traffic lights, with which evaluations act.
+/// The running mean of the weights of the policy of traffic lights. In evaluations, the policy acts
+/// with this mean.
 #pragma once
 
 #include <torch/utils.h>
@@ -10,11 +11,12 @@
 
 namespace traffic::train::lights {
 
-/// Replaces the weights of a network. The destructor restores them.
+/// Replaces the weights of a network by other weights. The destructor restores the previous
+/// weights.
 class WeightsInUse {
  public:
   /// @param flat weights of the network
-  /// @param others the weights that the network gets instead
+  /// @param others the weights that the network gets
   WeightsInUse(torch::Tensor flat, const torch::Tensor& others);
   ~WeightsInUse() { flat_.copy_(kept_); }
   WeightsInUse(const WeightsInUse&) = delete;
@@ -27,19 +29,19 @@ class WeightsInUse {
 };
 
 /// The running mean of a network's weights over about ten iterations (Polyak and Juditsky 1992).
-/// Evaluations, checkpoints and users of the policy get the mean, because in one iteration the
-/// noise of the updates moves the weights further than learning does.
+/// Evaluations and checkpoints use the mean, because in one iteration the noise of the updates
+/// moves the weights further than learning does.
 class MeanWeights {
  public:
   /// @param learned weights that the optimiser changes; must outlive this object
   explicit MeanWeights(const comm::ParameterArena& learned);
 
-  /// Adds the present weights to the mean, at the end of an iteration.
+  /// Adds the current weights to the mean. Call it at the end of each iteration.
   void add(std::int64_t iteration);
-  /// Gives the network the mean weights until the result is destroyed.
+  /// Gives the network the mean weights until the returned object is destroyed.
   [[nodiscard]] WeightsInUse use() const { return {learned_.flat(), mean_}; }
 
-  /// Sets both the weights and the mean to the mean of a checkpoint.
+  /// Sets both the weights and the mean to the mean in a checkpoint.
   /// @throws CheckpointError if a part is missing or does not fit
   void start_from(const checkpoint::Snapshot& snapshot);
   /// Restores the weights and the mean.

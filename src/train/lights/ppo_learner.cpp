@@ -13,11 +13,13 @@ namespace traffic::train::lights {
 
 namespace {
 
-/// Divides the advantages of each light by their root mean square in its episode. Otherwise the
-/// busiest lights would dominate every update.
+/// Divides the advantages of each light by their root mean square in the light's episode. Without
+/// this division, the busiest lights would dominate every update.
+/// @param light [N] index of the light history of each decision
 /// @param advantages standardised over all lights
 torch::Tensor even_out(const torch::Tensor& advantages, const torch::Tensor& light) {
-  // Lower bound in units of the deviation over all lights, so that noise is not amplified.
+  // Lower bound of the root mean square, in units of the deviation over all lights. It prevents
+  // that noise is amplified.
   constexpr double kLeast = 0.1;
   const std::int64_t lights = light.numel() == 0 ? 0 : light.max().item<std::int64_t>() + 1;
   const torch::Tensor squares =
@@ -120,7 +122,7 @@ PpoLearner::Targets PpoLearner::make_targets(const Experience& experience) {
           .returns = scale_.standardise(experience.returns)};
 }
 
-/// Number of states that hold about lights.ppo.minibatch_size decisions.
+/// Number of states that contain about lights.ppo.minibatch_size decisions.
 std::int64_t PpoLearner::states_of_minibatch(const Experience& experience) const {
   const double states_per_decision =
       static_cast<double>(experience.total_states) /

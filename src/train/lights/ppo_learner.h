@@ -1,4 +1,5 @@
-/// Trains the policy of traffic lights by PPO, on all ranks together.
+/// Trains the policy of traffic lights by proximal policy optimisation (PPO). All ranks train
+/// together.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +26,17 @@ struct LightsUpdate {
   double learning_rate = 0.0;
 };
 
+/// Owns the optimiser, the mean weights and the scale of returns of the policy.
 class PpoLearner final : public Learner {
  public:
   /// Collective.
   PpoLearner(const config::Config& config, LightPolicy& policy, comm::Communicator& communicator);
 
-  /// Collective. The new parameters do not depend on how the episodes are distributed over ranks,
-  /// except for rounding.
+  /// Makes the update of an iteration. The new parameters do not depend on how the episodes are
+  /// distributed over ranks, except for rounding. Collective.
   /// @param episodes histories of this rank
   /// @param num_episodes number of episodes of all ranks
-  /// @return nothing if the update was abandoned between two epochs because of a stop request
+  /// @return nothing if the update was abandoned because the user asked the program to stop
   /// @throws NumericError after too many steps in a row without a finite gradient
   std::optional<LightsUpdate> update(const std::vector<EpisodeHistory>& episodes,
                                      std::int64_t num_episodes, std::int64_t iteration);
@@ -57,8 +59,8 @@ class PpoLearner final : public Learner {
   /// Standardised inputs of the PPO loss.
   struct Targets {
     torch::Tensor advantages;  ///< [N] standardised over all ranks, then scaled for each light
-    torch::Tensor values;      ///< [N] estimates at decision time, in units of scale_
-    torch::Tensor returns;     ///< [N] in units of scale_
+    torch::Tensor values;      ///< [N] estimates at decision time, standardised by scale_
+    torch::Tensor returns;     ///< [N] standardised by scale_
   };
   Targets make_targets(const Experience& experience);
   [[nodiscard]] std::int64_t states_of_minibatch(const Experience& experience) const;
@@ -70,7 +72,7 @@ class PpoLearner final : public Learner {
   config::Ppo ppo_;
   std::int64_t iterations_;  ///< number of iterations of the whole training
   std::uint64_t seed_;
-  double step_factor_ = 1.0;  ///< factor of the learning rate
+  double step_factor_ = 1.0;  ///< factor on the learning rate
   LightPolicy& policy_;
   comm::Communicator& communicator_;
   comm::ParameterArena parameters_;

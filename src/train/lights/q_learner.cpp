@@ -25,7 +25,7 @@ QUpdate::QUpdate(const offpolicy::OffPolicy& settings, LightPolicy& online, Ligh
       target_(target),
       layout_(layout) {}
 
-/// The target network's value of the green that the policy would choose.
+/// The target network's value of the green that the policy would choose in the next state.
 torch::Tensor QUpdate::next_values(const torch::Tensor& next_obs) {
   const torch::NoGradGuard no_grad;
   const LightBatch batch = take_apart(layout_, next_obs);

@@ -1,4 +1,4 @@
-/// Trains the policy of traffic lights by double Q-learning, from a replay of decisions.
+/// Trains the policy of traffic lights by double Q-learning, from a replay of decisions (q_row.h).
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,10 @@
 
 namespace traffic::train::lights {
 
-/// The update of Q-learning. The action value of a green is V + its logit - the mean logit of the
-/// light's greens (dueling network, Wang et al. 2016). The green with the highest logit therefore
-/// has the highest value, and other programs can run the policy without knowing how it was trained.
+/// Computes the update of Q-learning. The action value of a green is the state value V, plus the
+/// logit of the green, minus the mean logit of the light's greens (dueling network, Wang et al.
+/// 2016). The green with the highest logit therefore has the highest value, so other programs can
+/// run the policy without knowing how it was trained.
 ///
 /// The update divides errors by the square root of the standard deviation of the light's returns.
 /// Without this division, lights with little traffic would learn last. With a division by the
@@ -25,7 +26,8 @@ namespace traffic::train::lights {
 class QUpdate final : public offpolicy::Learner {
  public:
   /// Collective.
-  /// @param online policy to be trained; online and target must outlive this object
+  /// @param online policy to be trained; must outlive this object
+  /// @param target copy of the policy that values the next states; must outlive this object
   QUpdate(const offpolicy::OffPolicy& settings, LightPolicy& online, LightPolicy& target,
           const RowLayout& layout, comm::Communicator& communicator);
 
@@ -42,6 +44,7 @@ class QUpdate final : public offpolicy::Learner {
   RowLayout layout_;
 };
 
+/// Fills the replay with the decisions of each iteration and makes the updates that are due.
 class QLearner final : public Learner {
  public:
   /// Collective. All references must outlive this object.
@@ -80,7 +83,7 @@ class QLearner final : public Learner {
   MeanWeights mean_;
   offpolicy::RankReplay replay_;
   offpolicy::Updates updates_;
-  double epsilon_ = 0.0;  ///< exploration in this iteration
+  double epsilon_ = 0.0;  ///< probability of a random choice in this iteration
 };
 
 }  // namespace traffic::train::lights

@@ -16,7 +16,8 @@ struct ReturnOfDecision {
   double discount = 1.0;  ///< discount of the state after these rewards
 };
 
-/// Return over n_step decisions, beginning with `decision`; over fewer at the end of the history.
+/// The return over n_step decisions, beginning with `decision`. At the end of the history, it is
+/// the return over the decisions that are left.
 ReturnOfDecision return_from(const LightHistory& light, std::size_t decision, const Return& kind) {
   ReturnOfDecision found;
   const std::size_t end =

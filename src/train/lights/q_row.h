@@ -1,6 +1,7 @@
-/// Converts between decisions of traffic lights and rows of a replay. Layout of a row:
+/// Converts between decisions of traffic lights and rows of a replay, for Q-learning. A row
+/// contains, in this order:
 ///
-///   number of greens | index of the present green | features of the greens, padded with zeros to K
+///   number of greens | index of the present green | features of the greens, padded to K greens
 #pragma once
 
 #include <torch/types.h>
@@ -14,6 +15,7 @@
 
 namespace traffic::train::lights {
 
+/// The sizes of a row.
 struct RowLayout {
   std::int64_t features = 1;    ///< F: number of features of a green
   std::int64_t max_greens = 8;  ///< K: maximum number of greens of a light
@@ -26,11 +28,12 @@ struct RowLayout {
 /// @param rows [B, layout.width()]
 LightBatch take_apart(const RowLayout& layout, const torch::Tensor& rows);
 
-/// How returns are computed. One or more control periods pass between two decisions of a light.
+/// How the return of a decision is computed: the discounted sum of the rewards of n_step decisions.
+/// One or more control periods pass between two decisions of a light.
 struct Return {
   std::int64_t n_step = 1;    ///< number of decisions whose rewards are summed
   double gamma = 0.95;        ///< discount of a control period
-  double least_level = 0.05;  ///< lower bound of kLevel
+  double least_level = 0.05;  ///< lower bound of kLevel, in units of the reward
 };
 /// Columns of a step's action vector.
 enum ReturnColumn : std::int64_t {

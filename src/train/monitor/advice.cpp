@@ -10,17 +10,18 @@
 namespace traffic::train {
 namespace {
 
-/// A metric must be out of range this many times in a row: a single line of metrics may include the
-/// time of a checkpoint or of the first reads from a disk.
+/// A metric must be out of range this many times in a row before it is reported, because a single
+/// line of metrics may include the time of a checkpoint or of the first reads from a disk.
 constexpr int kTimes = 3;
 /// An advice may be repeated once the metric was within range this many times in a row.
 constexpr int kCeased = 20;
 
+/// The range of a metric, and the advice if the metric is out of range.
 struct Rule {
   std::string_view figure;
   double limit;
   bool below;  ///< true: a value below the limit is out of range; false: a value above it
-  /// Format string; {} is the metric in %.
+  /// Format string; its argument is the metric in %.
   const char* advice;
 };
 

@@ -1,4 +1,5 @@
-/// Advice on metrics that are out of range: one line each, naming the configuration key to change.
+/// Gives advice on metrics of a training that are out of range. Each advice is a line for the log
+/// that names the configuration key to change.
 #pragma once
 
 #include <map>
@@ -16,10 +17,13 @@ class WaitShares {
   /// @param split the time split of the training since its start
   /// @param other_ranks_s seconds that this rank has waited for other ranks so far
   /// @param simulates whether the training has simulations
-  /// @return wait/data, wait/other_ranks and wait/small_steps (reduction and optimiser without
-  ///   waiting); empty if no time has passed. With simulations also wait/simulations (the rank
-  ///   waits for simulations) and wait/ranks (simulations wait for the rank: all of the time in
-  ///   which it learns, and half of the time in which it computes decisions)
+  /// @return shares of the time since the last call; empty if no time has passed. wait/data and
+  ///   wait/other_ranks are the shares in which the rank waits for data and for other ranks.
+  ///   wait/small_steps is the share in which it reduces gradients and updates parameters. In a
+  ///   training with simulations, wait/simulations is the share in which the rank waits for
+  ///   simulations, and wait/ranks estimates the share in which simulations wait for the rank. This
+  ///   is all of the time in which the rank learns, and half of the time in which it computes
+  ///   decisions.
   report::NamedValues take(const TimeSplit& split, double other_ranks_s, bool simulates);
 
  private:
@@ -28,12 +32,13 @@ class WaitShares {
   double other_ranks_before_s_ = 0.0;
 };
 
-/// Checks each line of metrics. A metric must be out of range several times in a row. It is then
-/// reported once, and again only after it was within range for long, so that a metric that
-/// oscillates about its limit is not reported repeatedly.
+/// Checks each line of metrics. If a metric is out of range several times in a row, it reports the
+/// metric once. It reports the metric again only after it was within range for a long time.
+/// Therefore, a metric that oscillates about its limit is not reported repeatedly.
 class Adviser {
  public:
-  /// @return the lines of advice due now
+  /// Checks the metrics of a step or iteration.
+  /// @return lines of advice for the log
   std::vector<std::string> look(const report::NamedValues& figures);
 
  private:

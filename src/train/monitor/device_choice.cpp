@@ -66,7 +66,7 @@ DeviceChoice choose_device(const std::string& wish, const comm::MpiSession& sess
 }
 
 int choose_threads(std::int64_t threads_per_rank, const comm::MpiSession& session) {
-  // mpirun binds a rank to one core; reader threads would share it with the training thread.
+  // mpirun binds a rank to one core. Reader threads would share this core with the training thread.
   os::lift_binding_of_mpirun();
   if (threads_per_rank > 0) return static_cast<int>(threads_per_rank);
   return std::max(1, os::num_cpus_available() / session.local_size());

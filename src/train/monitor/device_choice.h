@@ -11,7 +11,7 @@
 
 namespace traffic::train {
 
-/// Facts about one rank and its node.
+/// Facts about a rank and its node, by which decide_device() chooses.
 struct DeviceSituation {
   std::string wish = "auto";  ///< run.device
   bool built_with_cuda = false;
@@ -19,18 +19,18 @@ struct DeviceSituation {
   std::string why_no_gpus{};  ///< message of the CUDA runtime; may be empty
   int ranks_on_node = 1;
   int local_rank = 0;
-  std::string visible_gpus{};  ///< CUDA_VISIBLE_DEVICES; empty: not set
+  std::string visible_gpus{};  ///< CUDA_VISIBLE_DEVICES; empty if not set
 };
 
 struct DeviceChoice {
   at::Device device = c10::kCPU;
-  std::string reason;  ///< for the log
+  std::string reason;  ///< why this device was chosen, for the log
 };
 
-/// Chooses the GPU with the index of the node-local rank. Chooses the CPU if the configuration says
-/// so, or with "auto" if there is no GPU. Some launchers show each rank a single GPU through
-/// CUDA_VISIBLE_DEVICES; the rank then takes that one. NcclCommunicator detects two ranks on one
-/// GPU when they connect.
+/// Chooses the GPU whose index is the number of the rank on its node. Chooses the CPU if run.device
+/// is "cpu", or if it is "auto" and there is no GPU. Some launchers show each rank a single GPU
+/// through CUDA_VISIBLE_DEVICES; the rank then takes this GPU. If two ranks take the same GPU,
+/// NcclCommunicator detects this when they connect.
 /// @throws ConfigError for cuda in a program that was built without it
 /// @throws ResourceError for cuda if there is no GPU, or if there are more ranks than GPUs
 DeviceChoice decide_device(const DeviceSituation& situation);

@@ -1,4 +1,5 @@
-/// Queries and settings of GPUs apart from tensors. A program without CUDA has no GPUs.
+/// Finds GPUs, sets them up, and queries their memory and properties. In a program that was built
+/// without CUDA, there are no GPUs.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -11,6 +12,7 @@
 
 namespace traffic::train {
 
+/// The GPUs that this process can use.
 struct GpuInventory {
   bool built_with_cuda = false;
   int count = 0;
@@ -25,11 +27,14 @@ void prepare_gpu(at::Device device, const config::Config& config);
 /// @return the allowed share of the GPU's memory
 double limit_gpu_memory(at::Device device, const config::Config& config);
 
-/// @param device a GPU
+/// Reads the memory of a GPU.
+/// @param device must be a GPU
 GpuMemory gpu_memory(at::Device device);
+/// Returns the memory that torch has cached to the GPU.
 void empty_gpu_cache(at::Device device);
 
-/// The name that the management library uses, such as "0000:3B:00.0"; empty on the CPU.
+/// The address by which NVIDIA's management library names a GPU, such as "0000:3B:00.0"; empty on
+/// the CPU.
 std::string gpu_pci_bus_id(at::Device device);
 
 /// Name, memory and library versions, for the log; empty on the CPU.

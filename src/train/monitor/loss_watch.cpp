@@ -8,12 +8,12 @@
 namespace traffic::train {
 namespace {
 
-constexpr std::size_t kWindow = 50;
-constexpr std::size_t kLeast = 15;    ///< minimum number of losses that define a level
+constexpr std::size_t kWindow = 50;   ///< number of losses whose median is the level
+constexpr std::size_t kLeast = 15;    ///< minimum number of losses for a level
 constexpr double kSpikeFactor = 3.0;  ///< a spike exceeds this multiple of the level
-constexpr double kDeviations = 12;    ///< and exceeds the level by this multiple of the median
-                                      ///< deviation
-/// After this many consecutive spikes, their level becomes the new level.
+/// A spike also exceeds the level by this multiple of the median deviation.
+constexpr double kDeviations = 12;
+/// After this many spikes in a row, the earlier losses are forgotten and a new level begins.
 constexpr int kSettled = 25;
 
 }  // namespace

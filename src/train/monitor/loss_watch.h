@@ -1,4 +1,4 @@
-/// Detects steps whose loss is far above the recent level.
+/// Detects steps of a training whose loss is far above the loss of recent steps.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,20 @@
 
 namespace traffic::train {
 
-/// A loss far above the level of the steps before.
+/// A loss that is far above the loss of the previous steps.
 struct LossSpike {
   double loss = 0.0;
-  double level = 0.0;  ///< median loss of the steps before
+  double level = 0.0;  ///< median loss of the previous steps
 };
 
-/// All ranks must add the same losses; they then find the same spikes.
+/// Finds the spikes among the losses that add() gets. If all ranks add the same losses, they find
+/// the same spikes.
 class LossWatch {
  public:
-  /// @param loss the loss of one step. A new stage begins a new level. Losses that are not finite
-  ///   are ignored.
-  /// @return the spike at its first step; directly following spikes are counted but not returned
+  /// Adds the loss of one step. Ignores losses that are not finite. When the stage of the training
+  /// changes, earlier losses no longer count.
+  /// @return the spike, if the loss is one. If several steps in a row are spikes, only the first
+  ///   one is returned.
   std::optional<LossSpike> add(const WatchedLoss& loss);
   /// Number of steps that were spikes.
   [[nodiscard]] std::int64_t num_found() const { return num_found_; }

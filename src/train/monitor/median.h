@@ -1,4 +1,4 @@
-/// The median of a list of numbers, for the watches of this folder.
+/// The median of a list of numbers, for loss_watch.cpp and straggler_watch.cpp.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,8 @@
 
 namespace traffic::train {
 
-/// Median of at least one value; of an even number of values the upper of the two middle ones.
+/// The median of at least one value. If the number of values is even, it is the larger of the two
+/// middle values.
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

@@ -59,15 +59,15 @@ MemoryActions MemoryWatch::look(const GpuMemory& memory) {
                     gib(memory.allocated), allocated_gb));
   }
   said_allocated_ = much_allocated;
-  // The peak never falls, so this warning appears once.
+  // The peak never falls, so this warning appears only once.
   if (gib(memory.peak_allocated) > reserved_gb && !std::exchange(said_peak_, true)) {
     actions.warnings.push_back(
         fmt::format("GPU memory: {:.1f} GiB in use at the peak ({:.0f} % of the GPU); set "
                     "train.gradient_checkpointing = true; {}",
                     gib(memory.peak_allocated), 100.0 * used_share, advise_batch(used_share)));
   }
-  // Clearing the cache returns memory that no tensor uses; if there is none it would only cost
-  // time.
+  // Clearing the cache returns memory that no tensor uses. If tensors use all of the memory, it
+  // would only cost time.
   actions.clear_cache = gib(memory.reserved) > reserved_gb && memory.reserved > memory.allocated;
   return actions;
 }

@@ -1,5 +1,5 @@
-/// The load of a GPU, from NVIDIA's management library (NVML). The library comes with the driver
-/// and is loaded at run time, so building requires neither the library nor a GPU.
+/// Reads the load of a GPU from NVIDIA's management library (NVML). The library comes with the
+/// driver and is loaded at run time, so building requires neither the library nor a GPU.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@ struct GpuLoad {
   double temperature_c = 0.0;
 };
 
+/// The loaded library.
 class Nvml {
  public:
   /// @param library name or path for dlopen
@@ -25,7 +26,7 @@ class Nvml {
 
   /// Why no GPU can be queried; empty if queries work.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  /// Returns nothing if the library gives no answer.
+  /// Reads the load of a GPU. Returns nothing if the library is missing or reports an error.
   /// @param pci_bus_id "0000:3b:00.0"
   [[nodiscard]] std::optional<GpuLoad> load(const std::string& pci_bus_id) const;
 

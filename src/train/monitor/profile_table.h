@@ -1,4 +1,5 @@
-/// Sums over the operations of a recording.
+/// Makes a table from the operations that step_profiler.h has recorded: how often each operation
+/// ran, and how long it took.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +14,15 @@ namespace traffic::train {
 /// One recorded operation.
 struct TraceSpan {
   std::string name;
-  std::string where;      ///< "CPU", "GPU 0"
+  std::string where;      ///< the device: "CPU", "GPU 0"
   std::uint64_t row = 0;  ///< thread or stream; within a row, spans are nested or disjoint
   std::uint64_t start_ns = 0;
   std::uint64_t end_ns = 0;
 };
 
-/// One row per name and place: number of calls, total milliseconds, milliseconds outside of nested
-/// spans ("own"), and the share in percent of all own time at that place. Sorted by own time in
-/// descending order.
+/// One row for each operation and device: number of calls, total time, own time (outside of nested
+/// spans), and the percentage of the own time of all operations on this device. Times are in
+/// milliseconds. The rows are sorted by own time in descending order.
 report::Table profile_table(std::span<const TraceSpan> spans);
 
 }  // namespace traffic::train

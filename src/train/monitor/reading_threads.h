@@ -1,4 +1,4 @@
-/// Number of threads per rank that read recorded traffic.
+/// Chooses the number of threads of a rank that read recorded traffic.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace traffic::train {
 
-/// Replaces data.num_workers = 0 by a number that keeps up with the device of the rank. The samples
-/// and their order do not depend on the number.
+/// Replaces data.num_workers = 0 by a number of threads that suits the device of the rank. The
+/// samples and their order do not depend on this number.
 config::Data with_reading_threads(config::Data data, const comm::Communicator& communicator);
 
 }  // namespace traffic::train

@@ -1,4 +1,5 @@
-/// Keeps a rank within its memory limits and provides the metrics of memory and GPUs.
+/// Keeps a rank within its memory limits during a run, and provides metrics of memory and GPUs. The
+/// training loop (run/loop.cpp) owns one object of this class.
 #pragma once
 
 #include <vector>
@@ -18,9 +19,10 @@ class ResourceKeeper {
 
   /// Reads the resources of this rank.
   Reading read() { return reader_.read(); }
-  /// Warns if a node uses too much memory and releases idle memory.
+  /// If a node uses too much memory, warns and releases idle memory.
+  /// @param of_ranks the readings of all ranks
   void look(const std::vector<Reading>& of_ranks);
-  /// Does the same for the memory of this rank's GPU.
+  /// If the GPU of this rank uses too much memory, warns and releases cached memory.
   void look_at_gpu();
 
   /// Totals over all ranks, as of the last look().

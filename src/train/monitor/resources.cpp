@@ -11,10 +11,10 @@
 namespace traffic::train {
 namespace {
 
-constexpr double kLeastIntervalS = 5.0;
-/// Maximum share of the time that reading may take.
+constexpr double kLeastIntervalS = 5.0;  ///< minimum time between two readings
+/// Maximum share of the time that readings may take.
 constexpr double kCostShare = 0.005;
-/// Share of the target above which a warning appears, before memory runs out.
+/// Share of the limit above which a warning appears, so that it appears before memory runs out.
 constexpr double kWarnShare = 0.9;
 
 /// Names the largest consumer, and the settings that reduce it.
@@ -74,9 +74,9 @@ Reading ResourceReader::read() {
     last_.gpu_allocated = static_cast<double>(memory.allocated);
     last_.gpu_reserved = static_cast<double>(memory.reserved);
     last_.gpu_peak = static_cast<double>(memory.peak_allocated);
-    // NVML reports the load of roughly the last second. Query it before counting the memory of the
-    // processes, because the GPU idles meanwhile. The first query is ignored, because no training
-    // preceded it.
+    // NVML reports the load of roughly the last second. It is queried before the memory of the
+    // processes is counted, because the GPU idles during the count. The first query is ignored,
+    // because no training preceded it.
     const auto load = nvml_->load(pci_bus_id_);
     last_.gpu_busy = load && next_read_s_ > 0.0 ? load->busy : -1.0;
   }

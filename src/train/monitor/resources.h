@@ -1,4 +1,5 @@
-/// Use of memory and GPUs during a run, including ranks, workers and simulations.
+/// Reads how much memory the ranks, rollout workers and simulations of a run use, and how busy the
+/// GPUs are. Adds these readings up over all ranks.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -24,17 +25,17 @@ struct NodeMemory {
   double simulations = 0.0;
   [[nodiscard]] double total() const { return ranks + workers + simulations; }
 };
-/// Adds up the memory of a process family; the program names tell ranks, workers and simulations
-/// apart.
+/// Adds up the memory of a process and its descendants. The program names tell ranks, workers and
+/// simulations apart.
 NodeMemory add_up(const std::vector<ProcessFacts>& family, std::int64_t (*bytes_of)(int pid));
 
-/// Reading of one rank, as numbers that an all_reduce can carry.
+/// The resources of one rank. numbers() turns them into numbers that ranks can exchange.
 struct Reading {
-  NodeMemory node = {};  ///< only on the first rank of each node; zero on the others
+  NodeMemory node = {};  ///< set only by the first rank of each node, zero on other ranks
   double gpu_allocated = 0.0;
   double gpu_reserved = 0.0;
   double gpu_peak = 0.0;
-  double gpu_busy = 0.0;  ///< share of the time; negative: unknown
+  double gpu_busy = 0.0;  ///< share of the time in which the GPU computes; negative if unknown
 
   static constexpr std::size_t kNumbers = 7;
   [[nodiscard]] std::array<double, kNumbers> numbers() const;
@@ -44,7 +45,7 @@ struct Reading {
 /// Reads the resources of one rank.
 class ResourceReader {
  public:
-  /// @param first_of_node whether this rank reads for its node
+  /// @param first_of_node whether this rank also reads the memory of all processes of its node
   ResourceReader(at::Device device, bool first_of_node);
   /// Reads the resources, at most once in some seconds, because looking at all processes takes
   /// time. Calls in between return the last reading.
@@ -59,21 +60,23 @@ class ResourceReader {
   double next_read_s_ = 0.0;
 };
 
-/// Totals over all ranks. All ranks must pass the same readings; they then get the same results.
+/// Adds up the readings of all ranks and compares memory with its limit. All ranks must pass the
+/// same readings, so that they get the same results.
 class ResourceWatch {
  public:
-  /// @param target_bytes limit on the memory of a node; 0: node_bytes
+  /// @param target_bytes limit on the memory of a node; 0 means node_bytes
   /// @param node_bytes memory of this rank's node
   ResourceWatch(double target_bytes, double node_bytes)
       : target_bytes_(target_bytes > 0.0 ? target_bytes : node_bytes),
         names_target_(target_bytes > 0.0) {}
 
-  /// Actions to take after a reading. A warning appears once, and again only if its cause ceased in
-  /// between.
+  /// Actions to take after a reading. look() returns a warning once, and again only if its cause
+  /// ceased in between.
   struct Actions {
     bool release = false;  ///< release idle memory
     std::optional<std::string> warning;
   };
+  /// Adds up the readings of all ranks.
   Actions look(const std::vector<Reading>& of_ranks);
 
   /// Metrics of the last reading: memory summed over all nodes, GPU memory as the maximum over
@@ -81,7 +84,7 @@ class ResourceWatch {
   [[nodiscard]] report::NamedValues figures() const;
   /// The metrics for the progress bar.
   [[nodiscard]] report::NamedValues shown() const;
-  /// Peak memory of the fullest node so far.
+  /// Maximum memory that the run has used on any node so far.
   [[nodiscard]] double peak_bytes() const { return peak_bytes_; }
 
  private:

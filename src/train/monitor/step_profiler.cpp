@@ -41,9 +41,8 @@ TraceSpan span_of(const KinetoEvent& event) {
 std::string table_of(const ProfilerResult& result) {
   std::vector<TraceSpan> spans;
   for (const KinetoEvent& event : result.events()) {
-    if (event.durationNs() > 0)
-      spans.push_back(span_of(event));  // events without duration mark
-                                        // allocations
+    // Events without duration mark allocations.
+    if (event.durationNs() > 0) spans.push_back(span_of(event));
   }
   return profile_table(spans).to_text();
 }
@@ -77,7 +76,8 @@ class StepProfiler::Recording {
   }
 
  private:
-  /// Records each share as a span that contains the operations that run in it.
+  /// Records each part of the step (TimeShare) as a span that contains the operations that run in
+  /// it.
   void enter(TimeShare share) {
     share_.reset();
     share_.emplace(at::RecordScope::USER_SCOPE);

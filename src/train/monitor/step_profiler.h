@@ -1,5 +1,5 @@
-/// A detailed recording of chosen steps of one rank ([profile]): when each operation ran on CPU and
-/// GPU, together with the shares of the time split.
+/// Records some steps of a rank in detail, as [profile] says: when each operation ran on CPU and
+/// GPU, and to which part of the step (data, forward, backward, ...) it belongs.
 #pragma once
 
 #include <torch/types.h>
@@ -22,7 +22,8 @@ struct ProfilePlace {
   torch::Device device = torch::kCPU;
 };
 
-/// Use it in one thread. Recording does not change results; failures to write are only logged.
+/// Starts, ends and writes the recordings of a rank. Use it in one thread. Recording does not
+/// change the results of the training. If a recording cannot be written, the error is only logged.
 class StepProfiler {
  public:
   StepProfiler(const config::Profile& settings, ProfilePlace place, TimeSplit& time_split);

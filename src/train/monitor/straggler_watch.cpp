@@ -9,16 +9,17 @@
 namespace traffic::train {
 namespace {
 
-/// Number of short steps in a window. The window is so large that a single slow step (a checkpoint,
-/// a page read from disk) does not make a rank a straggler.
+/// Number of short steps over which times are summed (the window). The window is so large that a
+/// single slow step (a checkpoint, a page read from disk) does not make a rank a straggler.
 constexpr int kShortSteps = 20;
-/// Number of long steps in a window. The steps of phases 2 and 3 take seconds, and there are few.
+/// Number of long steps in a window. Steps of trainings with simulations take seconds, and there
+/// are few of them.
 constexpr int kLongSteps = 3;
-constexpr double kLongS = 30.0;
-constexpr double kFactor = 1.5;
+constexpr double kLongS = 30.0;  ///< a window with more seconds than this has long steps
+constexpr double kFactor = 1.5;  ///< a straggler takes this many times as long as other ranks
 constexpr double kLeastDifferenceS = 1e-3;  ///< smaller differences are noise
 constexpr double kLeastBusyS = 1e-6;        ///< lower bound for ranks that only wait
-constexpr int kWindowsBetweenWords = 50;
+constexpr int kWindowsBetweenWords = 50;    ///< windows before the same straggler is named again
 
 }  // namespace
 

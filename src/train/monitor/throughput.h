@@ -1,20 +1,23 @@
-/// The speed of a training.
+/// Measures the speed of a training in items (samples or simulation steps) per second.
 #pragma once
 
 #include <cstdint>
 
 namespace traffic::train {
 
-/// Counts the time of steps only, not the time between them (evaluating, saving).
+/// Counts only the time of steps, not the time between steps, in which the training evaluates and
+/// saves.
 class Throughput {
  public:
-  /// @param first_is_warm_up leave the first step out of the means unless it is the only one
+  /// @param first_is_warm_up whether to leave the first step out of the means. If there is only one
+  ///   step, it counts nevertheless
   explicit Throughput(bool first_is_warm_up) : first_is_warm_up_(first_is_warm_up) {}
 
+  /// Adds a step with the number of items that it processed.
   void add(double seconds, std::int64_t items);
 
   [[nodiscard]] double last_step_s() const { return last_step_s_; }
-  /// Rate over about the last second; over the last step if that took longer.
+  /// Rate over about the last second. If the last step took longer, the rate over this step.
   [[nodiscard]] double recent_items_per_s() const { return recent_; }
   [[nodiscard]] double mean_items_per_s() const;
   [[nodiscard]] double seconds() const { return seconds_; }

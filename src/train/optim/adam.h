@@ -1,5 +1,5 @@
-/// Adam over flat arenas: a single loop updates parameters and moments and also scales the
-/// gradient.
+/// The optimiser Adam on one flat tensor that contains all parameters of a model (an arena). A
+/// single loop scales the gradient and updates moments and parameters.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -28,6 +28,7 @@ class Adam {
   /// @param gradients [P] float32 on the parameters' device; not changed
   void step(const at::Tensor& gradients, double learning_rate, double gradient_scale);
 
+  /// Number of updates so far.
   [[nodiscard]] std::int64_t num_steps() const { return num_steps_; }
   [[nodiscard]] const at::Tensor& exp_avg() const { return exp_avg_; }
   [[nodiscard]] const at::Tensor& exp_avg_sq() const { return exp_avg_sq_; }

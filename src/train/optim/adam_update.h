@@ -1,10 +1,11 @@
-/// The arithmetic of one Adam update.
+/// The arithmetic of one Adam update with tensor operations, for devices other than the CPU.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 namespace traffic::train {
 
+/// The numbers of one update.
 struct AdamCoefficients {
   float gradient_scale;
   float weight_decay;

@@ -1,5 +1,5 @@
-/// The loss scale of fp16 training: large enough that small gradients do not vanish, small enough
-/// that large gradients do not overflow.
+/// Chooses the factor on the loss in fp16 training (the loss scale). It is large enough that small
+/// gradients do not vanish, and small enough that large gradients do not overflow.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace traffic::train {
 
-/// update() takes the outcome of each update, which must be the same on all ranks
-/// (ReduceResult::finite is); the scale is then the same on all ranks, too. Gradients contain the
-/// scale and are divided by it before they are clipped or used. Not thread-safe.
+/// Adapts the scale to overflows. update() must get the same outcome on all ranks, as
+/// ReduceResult::finite is; then all ranks have the same scale. Gradients contain the scale, and
+/// the caller divides them by it before clipping or using them. Not thread-safe.
 ///
-/// The algorithm is that of torch.amp.GradScaler with one addition: the scale is lowered only from
-/// the `hysteresis`-th consecutive overflow on.
+/// The algorithm is the algorithm of torch.amp.GradScaler with one addition: the scale is lowered
+/// only from the `hysteresis`-th overflow in a row on.
 class LossScaler {
  public:
   /// The state that a checkpoint stores.
@@ -21,10 +21,10 @@ class LossScaler {
     double scale = 1.0;
     std::int64_t good_in_a_row = 0;  ///< updates since the last overflow or growth of the scale
     std::int64_t overflows_in_a_row = 0;
-    std::int64_t overflows = 0;  ///< number in the whole run
+    std::int64_t overflows = 0;  ///< number of overflows in the whole run
   };
 
-  /// The scale is always 1, for number formats with the range of float32.
+  /// For number formats with the range of float32: the scale is always 1.
   LossScaler() = default;
   /// @throws ConfigError for an unknown strategy
   explicit LossScaler(const config::LossScale& options);

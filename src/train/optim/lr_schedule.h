@@ -1,4 +1,5 @@
-/// Learning rate over optimiser steps or iterations: linear warm-up, then decay to a floor.
+/// Computes the learning rate over the optimiser steps or iterations of a training: a linear
+/// warm-up, then a decay to a floor.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@ namespace traffic::train {
 
 enum class Decay : std::uint8_t { kCosine, kLinear };
 
+/// A schedule. A step is an optimiser step or an iteration.
 struct LrSchedule {
   double peak = 1e-3;   ///< rate before the decay begins, after the warm-up
   double floor = 1e-6;  ///< rate from step total_steps on
@@ -18,10 +20,10 @@ struct LrSchedule {
   Decay decay = Decay::kCosine;
   std::int64_t first_step = 0;  ///< first step of the warm-up
 
-  /// Rate of the update with index `step` (0-based). It depends on nothing else, so that a resumed
-  /// run needs only the step. From step `warmup_steps` on the rate decays linearly or along half a
-  /// cosine (source: Loshchilov and Hutter 2017, arXiv:1608.03983, eq. 5, without restarts). The
-  /// decay begins there for any first_step, so a later warm-up rises to a rate below the peak.
+  /// Rate of the update with index `step` (0-based). A resumed run needs only this number to
+  /// continue. From step `warmup_steps` on the rate decays linearly or along half a cosine (source:
+  /// Loshchilov and Hutter 2017, arXiv:1608.03983, eq. 5, without restarts). The decay begins at
+  /// this step for any first_step. A later warm-up therefore rises to a rate below the peak.
   [[nodiscard]] double at(std::int64_t step) const;
 
  private:
@@ -30,7 +32,7 @@ struct LrSchedule {
 
 /// The learning rate of PPO over iterations, as [ppo] or [lights.ppo] describes it.
 /// @param iterations number of iterations of the whole training
-/// @param first_iteration the first iteration of PPO after imitation: the warm-up begins there
+/// @param first_iteration the first iteration of PPO after imitation, where the warm-up begins
 LrSchedule schedule_of(const config::Ppo& ppo, std::int64_t iterations,
                        std::int64_t first_iteration = 0);
 
@@ -38,7 +40,7 @@ LrSchedule schedule_of(const config::Ppo& ppo, std::int64_t iterations,
 /// warm-up takes at most half of a training, even of a very short one.
 LrSchedule schedule_of(const config::Train& train, int num_ranks, std::int64_t total_steps);
 
-/// Factor on the learning rate of one rank, for a batch that grows with the number of ranks.
+/// Factor on the learning rate if the batch grows with the number of ranks.
 /// @param scaling none, linear or sqrt
 /// Source of linear: Goyal et al. 2017, arXiv:1706.02677.
 double learning_rate_factor(std::string_view scaling, int num_ranks);

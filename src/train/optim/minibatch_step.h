@@ -1,4 +1,5 @@
-/// The optimiser step on a minibatch, shared by all trainings whose gradients lie in an arena.
+/// Makes the optimiser step on a minibatch. The trainings whose gradients are slices of one flat
+/// tensor (arena) share it.
 #pragma once
 
 #include <span>
@@ -19,7 +20,7 @@ struct OptimiserStep {
 };
 
 /// Collective. Makes a step: zero_grad, forward and backward, reduce, clip, step.
-/// @param clip_norm norm to which each optimiser's gradient is clipped; 0: not clipped
+/// @param clip_norm norm to which each optimiser's gradient is clipped; 0 means no clipping
 /// @param backward computes the loss, adds this rank's gradient, and returns whether to take the
 ///   step. All ranks must return the same value.
 /// @return what `backward` returned

@@ -1,4 +1,4 @@
-/// The state of an optimiser in a checkpoint.
+/// Stores the state of Adam and of the loss scaler in checkpoints, and restores it.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ void restore_adam(const checkpoint::Snapshot& snapshot, const std::string& prefi
 
 /// Stores "loss_scale/...".
 void put_loss_scale(checkpoint::Snapshot& snapshot, const LossScaler& scaler);
-/// Restores what put_loss_scale() stored. Leaves the scaler unchanged if the checkpoint has no loss
-/// scale, because its run used another precision.
+/// Restores what put_loss_scale() stored. If the checkpoint has no loss scale, because its run
+/// used another precision, leaves the scaler unchanged.
 void restore_loss_scale(const checkpoint::Snapshot& snapshot, LossScaler& scaler);
 
 }  // namespace traffic::train

@@ -9,12 +9,12 @@
 namespace traffic::train {
 
 struct SkippedSteps {
-  std::int64_t total = 0;
-  std::int64_t in_a_row = 0;
+  std::int64_t total = 0;     ///< number in the whole training
+  std::int64_t in_a_row = 0;  ///< number since the last update
 
-  /// Counts one more skipped update in a row.
+  /// Adds one to in_a_row.
   /// @param of_what the part of the model, for the message
-  /// @param advice what to resume with, for the message
+  /// @param advice the setting to resume with, for the message
   /// @throws NumericError if ten updates in a row were skipped
   void count_in_a_row(std::string_view of_what, std::string_view advice) {
     constexpr std::int64_t kMax = 10;

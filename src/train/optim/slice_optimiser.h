@@ -1,4 +1,5 @@
-/// Adam on a slice of a parameter arena: sums the gradient over ranks, then steps.
+/// Runs Adam on a slice of the flat tensor that contains all parameters (arena): sums the gradient
+/// over ranks, then updates the parameters.
 ///
 ///     #include "traffic/comm/gradient_reducer.h"
 ///
@@ -34,16 +35,16 @@ struct ParameterSlice {
   double weight_decay = 0.0;
 };
 
-/// Parts of a model without common parameters, such as policy and value, have separate optimisers.
-/// With one Adam for both, an update that fits only the value would also move the policy by its
-/// momentum, possibly further than ppo.target_kl allows.
+/// The optimiser of a part of a model. Parts without common parameters, such as policy and value,
+/// have separate optimisers. If one Adam updated both, an update that fits only the value would
+/// also move the policy by its momentum, possibly further than ppo.target_kl allows.
 class SliceOptimiser {
  public:
   SliceOptimiser(ParameterSlice slice, comm::Communicator& communicator);
 
   /// Collective. Sums the gradient over ranks.
-  /// @return the norm of the summed gradient; nothing if it is not finite: all ranks must then skip
-  ///   the step
+  /// @return the norm of the summed gradient. If it is not finite, nothing; all ranks must then
+  ///   skip the step.
   /// @throws NumericError after too many skipped steps in a row
   std::optional<double> reduce();
   /// Makes one update of Adam.

@@ -63,7 +63,7 @@ void Constraint::observe(double mean_cost) {
   if (is_at_max() && !was_at_max) {
     spdlog::warn(
         "the Lagrange multiplier has reached lagrange.max = {}, but the cost of {:.3f} is still "
-        "over lagrange.cost_limit = {}; raise one of the two settings",
+        "over lagrange.cost_limit = {}; raise one of these settings",
         lagrange_.max, mean_cost, lagrange_.cost_limit);
   }
 }
@@ -80,8 +80,8 @@ PolicyObjective Constraint::weigh(const Weighed& in) {
 }
 
 torch::Tensor Constraint::learn_costs(const Weighed& in) {
-  // An unfitted critic gives no values to bootstrap from, so lambda is 1 at first: the returns are
-  // sums over whole trajectories.
+  // The values of an unfitted critic are useless for bootstrapping. Lambda is therefore 1 at first,
+  // so that the returns are sums over whole trajectories.
   const bool first = !critic_.is_fitted();
   const Estimate before = critic_.estimate(in.experience, first ? 1.0 : ppo_.value_lambda);
   critic_.update_scale(in.experience, before.returns);

@@ -1,6 +1,7 @@
-/// The constraint of phase 3: a critic that predicts the cost of behaviour, and a Lagrange
-/// multiplier that weighs cost against reward. Each iteration calls observe(), which updates the
-/// multiplier, then weigh().
+/// The constraint of phase 3, which limits the cost of unsafe behaviour. It consists of a critic
+/// that predicts costs, and a Lagrange multiplier that weighs cost against reward. In each
+/// iteration, the learner of vehicles calls observe(), which updates the multiplier, and then
+/// weigh().
 #pragma once
 
 #include <torch/types.h>
@@ -24,6 +25,7 @@ struct PolicyObjective {
   torch::Tensor own_cost;    ///< [D] in units of the reward
 };
 
+/// The multiplier and the critic of the costs.
 class Constraint {
  public:
   /// Collective. @param width number of inputs that the critic reads for each conflict
@@ -34,18 +36,21 @@ class Constraint {
   /// @throws NumericError if the cost is not finite
   void observe(double mean_cost);
 
+  /// Inputs of weigh().
   struct Weighed {
     const Experience& experience;
     const torch::Tensor& reward_advantages;  ///< [S, C] in units of the reward
     std::int64_t total_states = 0;           ///< number of states of all ranks
     std::int64_t iteration = 0;
   };
-  /// Fits the critic to the costs and combines their advantages A_c with those of the reward, A_r:
+  /// Fits the critic to the costs and computes the objective of the policy. With the advantages A_r
+  /// of the reward, the advantages A_c of the cost and the multiplier lambda, its advantages are
   /// (A_r - lambda A_c) / (1 + lambda). A_c is first scaled to the standard deviation of A_r in
   /// each conflict, so that lambda has no unit. Collective.
   PolicyObjective weigh(const Weighed& in);
 
   [[nodiscard]] double multiplier() const { return multiplier_.value(); }
+  /// Whether the multiplier has reached lagrange.max.
   [[nodiscard]] bool is_at_max() const { return multiplier_.is_at_max(); }
   /// Mean squared error of the critic in its last epoch, in standardised units.
   [[nodiscard]] double critic_loss() const { return critic_.loss(); }

@@ -1,6 +1,7 @@
-/// A critic predicts the return of a state in each of its conflicts, for rewards or for costs. Call
-/// estimate() and update_scale() before the first fit(). This estimate needs a lambda of 1, because
-/// the values of an unfitted network are useless for bootstrapping.
+/// A critic predicts the return of a state in each of its conflicts (places where streams of
+/// traffic meet), for rewards or for costs. Call estimate() and update_scale() before the first
+/// fit(). The first estimate() needs a lambda of 1, because the values of an unfitted network are
+/// useless for bootstrapping.
 #pragma once
 
 #include <torch/types.h>
@@ -40,14 +41,16 @@ struct Estimate {
   torch::Tensor returns;       ///< [S, C] in units of the signal
 };
 
-/// Moments (rl::moments_of) of x [S, C] over all ranks. Conflicts that do not exist in a state are
-/// left out. Collective.
+/// Moments (rl::moments_of) of x [S, C] over all ranks. They leave out conflicts that do not exist
+/// in the network of a state. Collective.
 /// @return [3, C]
 torch::Tensor moments_over_ranks(const torch::Tensor& x, const Experience& experience,
                                  comm::Communicator& communicator);
 
+/// Estimates values and advantages, and trains the network that predicts them.
 class Critic {
  public:
+  /// The network and its parameters, which the critic shares with its owner.
   struct Parts {
     /// Maps the inputs of conflicts, [N, conflict], to standardised values, [N].
     std::function<torch::Tensor(const torch::Tensor&)> network;
@@ -62,14 +65,16 @@ class Critic {
   [[nodiscard]] bool is_fitted() const { return fitted_; }
   /// Computes values, advantages, and returns as advantages plus values.
   [[nodiscard]] Estimate estimate(const Experience& experience, double gae_lambda);
-  /// Adds returns [S, C] to the running scale of the values. Collective. @return mean of the
-  /// returns
+  /// Adds returns [S, C] to the running scale with which values are standardised. Collective.
+  /// @return mean of the returns
   double update_scale(const Experience& experience, const torch::Tensor& returns);
   /// Converts returns to the standardised units of the network, float32.
   [[nodiscard]] torch::Tensor standardise(const torch::Tensor& returns) const;
-  /// 1 - variance(returns - values) / variance(returns). Collective.
+  /// Share of the variance of the returns that the values explain: 1 - variance(returns - values) /
+  /// variance(returns). Collective.
   [[nodiscard]] double explained_variance(const Experience& experience, const Estimate& estimate);
 
+  /// How fit() passes over the experience.
   struct Passes {
     std::int64_t total_states = 0;  ///< number of states of all ranks
     std::int64_t iteration = 0;     ///< determines the order of the states
@@ -87,7 +92,7 @@ class Critic {
 
   // The owner of the parameter arena saves and restores the parameters of the network.
 
-  /// Takes the scale from a checkpoint of another run, but not the state of its optimiser.
+  /// Loads the scale from a checkpoint of another run, without the state of the optimiser.
   /// @throws CheckpointError if a part is missing or does not fit
   void start_from(const checkpoint::Snapshot& snapshot);
   void save_to(checkpoint::Snapshot& snapshot) const;

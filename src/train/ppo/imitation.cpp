@@ -1,4 +1,4 @@
-// The part of Learner that imitates a scripted controller.
+// The part of Learner (learner.h) that imitates a scripted controller.
 #include <algorithm>
 #include <array>
 
@@ -63,7 +63,8 @@ void Learner::measure_agreement(const Experience& experience, UpdateResult& resu
 std::optional<UpdateResult> Learner::imitate(const Experience& experience,
                                              std::int64_t total_states, std::int64_t iteration) {
   UpdateResult result;
-  // The rate falls over the iterations of imitation. The updates by PPO have their own schedule.
+  // The learning rate falls over the iterations of imitation. The updates by PPO have their own
+  // schedule.
   const rl::LinearSchedule rate{.start = ppo_.learning_rate, .end = ppo_.final_learning_rate};
   const auto iterations = std::max<std::int64_t>(1, imitation_iterations_);
   result.learning_rate = rate.at(static_cast<double>(iteration) / static_cast<double>(iterations));

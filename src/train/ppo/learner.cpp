@@ -124,7 +124,7 @@ std::optional<UpdateResult> Learner::update(const Experience& experience, std::i
   return result;
 }
 
-/// Applies the same rule as the libraries rl_games and rsl_rl.
+/// Uses the rule of the libraries rl_games and rsl_rl. The key ppo.desired_kl describes it.
 void Learner::follow_kl(double kl) {
   constexpr double kStep = 1.5;
   constexpr double kMaximum = 10.0;

@@ -1,4 +1,6 @@
-/// The update of the policy of vehicles by PPO: fit of the value, advantages, clipped policy steps.
+/// The learner of the vehicles' policy. An update by PPO fits the value, computes advantages, and
+/// makes clipped steps of the policy. In the first iterations, the policy may imitate a script
+/// instead.
 #pragma once
 
 #include <torch/types.h>
@@ -38,15 +40,15 @@ struct UpdateResult {
   double imitation_agreement = 0.0;
   /// The F1 score in each scenario; empty if there is only one scenario.
   std::vector<double> imitation_agreements{};
-  double prior_coef = 0.0;
-  double prior_kl = 0.0;  ///< divergence from the prior before the update, nats per decision
+  double prior_coef = 0.0;  ///< weight of the penalty of the prior
+  double prior_kl = 0.0;    ///< divergence from the prior before the update, nats per decision
   std::int64_t epochs = 0;
   std::int64_t steps = 0;
 };
 
 class Learner {
  public:
-  /// Optional terms of the objective; null: the term is left out.
+  /// Optional terms of the objective. A term that is null is left out.
   struct Terms {
     Constraint* constraint = nullptr;  ///< weighs cost against reward, in phase 3
     Prior* prior = nullptr;            ///< keeps the policy near the imitated one
@@ -58,8 +60,8 @@ class Learner {
           std::int64_t conflicts)
       : Learner(config, policy, communicator, conflicts, Terms{}) {}
 
-  /// Updates policy and value by PPO. The same experience gives the same parameters up to rounding,
-  /// however it is spread over ranks. Collective.
+  /// Updates policy and value by PPO. Except for rounding, the result does not depend on how the
+  /// experience is distributed over ranks. Collective.
   /// @param experience this rank's share
   /// @param total_states number of states of all ranks
   /// @param first_iteration first iteration of PPO, where the warm-up of the learning rate begins
@@ -82,7 +84,7 @@ class Learner {
   /// Sets a factor on the learning rate of update().
   void set_step_factor(double factor) { step_factor_ = factor; }
 
-  /// Takes the weights of another run, but not the state of its optimisers.
+  /// Loads the weights of another run, without the state of its optimisers.
   /// @throws CheckpointError if a part is missing or does not fit
   void start_from(const checkpoint::Snapshot& snapshot);
   void save_to(checkpoint::Snapshot& snapshot) const;
@@ -96,17 +98,19 @@ class Learner {
   /// Fits the value to the returns. The first call trains the value from scratch.
   void fit_value(const Experience& experience, std::int64_t total_states, std::int64_t iteration,
                  UpdateResult& result);
-  /// Computes the terms of the loss that stay fixed during the update.
+  /// Computes the terms of the loss that stay the same during the whole update.
   PpoTargets make_targets(const Experience& experience, std::int64_t total_states,
                           std::int64_t iteration, UpdateResult& result);
+  /// Adds the advantages of decisions and selections.
   void add_policy_targets(const Experience& experience, const PolicyObjective& objective,
                           PpoTargets& targets);
   /// Adds the policy's log-probabilities before the update, and subtracts the penalty of the prior
   /// from the advantages.
   void add_old_policy(const Experience& experience, std::int64_t iteration, PpoTargets& targets,
                       UpdateResult& result);
-  /// Adapts the policy's learning rate for the next update to the divergence of this one.
+  /// Adapts the policy's learning rate for the next update to the KL divergence of this update.
   void follow_kl(double kl);
+  /// The loss of some states.
   rl::PpoLoss loss_of(const Experience& experience, const PpoTargets& targets,
                       const torch::Tensor& states, const rl::PpoDenominators& denominators);
   /// Negative log-likelihood of the decisions in these states, summed.

@@ -1,4 +1,5 @@
-/// Chooses the device on which the controller learns. Perception may run on another one.
+/// Chooses the device on which the controller of vehicles learns. Its perception (the encoder and
+/// the world model) may run on another device.
 #pragma once
 
 #include "traffic/comm/communicator.h"
@@ -8,17 +9,17 @@
 namespace traffic::train {
 
 /// With ppo.learner_device = "auto", a controller of up to this many parameters learns on the CPU.
-/// Its minibatch takes about as long on one core as the kernel launches alone would take on a GPU.
-/// When it learns on the CPU, the encodings that perception computes on a GPU are copied only once.
+/// One core computes a minibatch of such a controller in about the time that a GPU needs for
+/// launching its kernels.
 inline constexpr std::int64_t kMostOnCpu = 100'000;
 
+/// Whether the controller learns on the CPU, if the ranks have GPUs.
 /// @param learner_device ppo.learner_device
 /// @param parameters number of parameters of the controller
-/// @return whether the controller learns on the CPU
 bool learns_on_cpu(const std::string& learner_device, std::int64_t parameters);
 
-/// @return the communicator that reduces the controller's gradients: the given one, or its host()
-///   if the controller learns on the CPU
+/// Chooses the communicator that reduces the controller's gradients.
+/// @return communicator.host() if the controller learns on the CPU, otherwise `communicator`
 comm::Communicator& learner_communicator(const config::Config& config,
                                          const model::ControllerInputs& widths,
                                          comm::Communicator& communicator);

@@ -1,4 +1,4 @@
-/// The inputs of a minibatch's PPO loss.
+/// Prepares the inputs of the PPO loss of a minibatch, for the learner of vehicles.
 #pragma once
 
 #include <torch/types.h>
@@ -10,7 +10,9 @@
 
 namespace traffic::train {
 
-/// The fixed terms of a minibatch of B states, D decisions and C conflicts.
+/// The terms of the loss that stay the same during an update, for a minibatch of B states, D
+/// decisions and C conflicts. A decision gives a vehicle its command. A selection picks the
+/// vehicles.
 struct LossTerms {
   torch::Tensor old_log_prob;       ///< [D]
   torch::Tensor advantages;         ///< [D]
@@ -22,6 +24,8 @@ struct LossTerms {
   torch::Tensor old_values;         ///< [B, C]
   torch::Tensor returns;            ///< [B, C]
 };
+
+/// Picks the terms of a minibatch from those of the whole experience.
 LossTerms take_loss_terms(const Experience& experience, const PpoTargets& targets,
                           const Minibatch& minibatch, torch::Device device);
 

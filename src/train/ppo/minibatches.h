@@ -1,4 +1,5 @@
-/// Splits the states of all ranks into minibatches.
+/// Splits the states of all ranks into minibatches, so that the minibatches do not depend on the
+/// number of ranks.
 #pragma once
 
 #include <torch/types.h>
@@ -10,7 +11,7 @@
 
 namespace traffic::train {
 
-/// Identifies an epoch, whose order of states is drawn from these numbers.
+/// Identifies an epoch. The order of its states is drawn from these numbers and a seed.
 struct EpochKey {
   std::uint64_t stream = 0;
   std::int64_t iteration = 0;
@@ -18,8 +19,8 @@ struct EpochKey {
   std::int64_t size = 1;  ///< states of all ranks in a minibatch
 };
 
-/// Permutes the joined batch of all ranks and cuts it into minibatches. Each rank gets its own
-/// states of every minibatch. The minibatches therefore do not depend on the number of ranks.
+/// Permutes the joined batch of all ranks and cuts it into minibatches. Each rank gets those states
+/// of every minibatch that it has collected itself.
 /// @param global_state [S] index of this rank's states among those of all ranks
 /// @param total_states number of states of all ranks
 /// @return this rank's states of each minibatch; every rank gets the same number of minibatches
@@ -31,6 +32,7 @@ std::vector<torch::Tensor> split_minibatches(const torch::Tensor& global_state,
 enum Terms : std::int64_t { kDecisionTerms, kValueTerms, kNumTerms };
 
 /// Counts the decisions and the existing conflicts in this rank's states of each minibatch.
+/// @param parts this rank's states of each minibatch
 /// @return [parts, kNumTerms] float64
 torch::Tensor count_terms(const Experience& experience, const std::vector<torch::Tensor>& parts);
 

@@ -1,4 +1,5 @@
-/// The part of Learner that computes values, returns and advantages of a whole experience.
+/// The part of Learner (learner.h) that fits the value, and computes the returns and advantages of
+/// a whole experience.
 #include <algorithm>
 
 #include "policy/gather.h"
@@ -11,8 +12,8 @@ namespace traffic::train {
 void Learner::fit_value(const Experience& experience, std::int64_t total_states,
                         std::int64_t iteration, UpdateResult& result) {
   if (!critic_.is_fitted()) {
-    // An unfitted value is useless for bootstrapping, so lambda is 1: the returns are sums over
-    // whole trajectories.
+    // The values of an unfitted network are useless for bootstrapping. Lambda is therefore 1, so
+    // that the returns are sums over whole trajectories.
     const Estimate whole = critic_.estimate(experience, 1.0);
     critic_.update_scale(experience, whole.returns);
     critic_.fit(experience, whole.returns,
@@ -52,7 +53,7 @@ void Learner::add_policy_targets(const Experience& experience, const PolicyObjec
                                  PpoTargets& targets) {
   const torch::NoGradGuard no_grad;
   const torch::Tensor& in_units = objective.advantages;
-  // Only states with decisions determine the scale.
+  // The scale is computed only from states with decisions.
   const torch::Tensor flat = in_units.flatten().index_select(
       0, experience.decision_state * conflicts_ + experience.decision_conflict);
   torch::Tensor per_conflict = torch::zeros({flat.size(0), conflicts_});

@@ -1,5 +1,5 @@
-/// Collects the experience of a rank: plays its games against their opponents and stores the steps
-/// in its replay.
+/// Collects the experience of a rank in the training `snakes`: plays games against opponents and
+/// stores their steps in a replay.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 namespace traffic::train::snakes {
 
+/// The games, opponents and replay of a rank.
 class Experience {
  public:
   struct Setting {
@@ -30,13 +31,13 @@ class Experience {
 
   /// Begins all games.
   void start(TrainingProgress progress);
-  /// Begins a round of the training: picks the past self (an earlier copy of the policy) that plays
-  /// in it.
+  /// Begins a round of the training (one pass of iterate()). Picks the past self that plays in this
+  /// round; past selves are earlier copies of the policy.
   void begin_round(TrainingProgress progress, std::int64_t round);
-  /// Advances all games by one step and stores it: observe, act, step, push.
+  /// Advances all games by one step and stores this step in the replay.
   /// @param epsilon probability of a random action
   void step(double epsilon);
-  /// Keeps the policy as a past self if one is due.
+  /// Stores a copy of the policy as a past self if one is due (game.pool_interval).
   /// @param episodes_before, episodes numbers of episodes of all ranks before and after the round
   void keep_self(std::int64_t episodes_before, std::int64_t episodes) {
     past_selves_.keep(episodes_before, episodes);
@@ -49,7 +50,7 @@ class Experience {
   /// Collective.
   void save_to(checkpoint::Snapshot& snapshot) const;
   /// Collective. Begins new games if the number of ranks has changed.
-  /// @throws CheckpointError
+  /// @throws CheckpointError if a part is missing or does not fit
   void restore_from(const checkpoint::Snapshot& snapshot, const TrainingProgress& progress);
 
  private:

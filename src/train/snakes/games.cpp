@@ -43,8 +43,8 @@ void SnakesGames::start(const TrainingProgress& progress) {
   for (std::size_t i = 0; i < seats_.size(); ++i) begin_game(i);
 }
 
-/// The game depends only on the run's seed, on its place among the games of all ranks, and on the
-/// number of games before it in this place.
+/// A game depends only on the run's seed, on its place among the games that all ranks play at the
+/// same time, and on the number of earlier games in this place.
 void SnakesGames::begin_game(std::size_t game) {
   Seat& seat = seats_[game];
   const std::uint64_t place =

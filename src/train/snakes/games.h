@@ -1,6 +1,7 @@
-/// The games of a rank as streams of experience. A game has a stream for each of the three snakes
-/// that the learner decides for (the agents) and, with game.learn_from_both, for each of the three
-/// opponents. Call begin_round() once per round, then observe() and step() in turn.
+/// Plays the games of a rank and returns their steps as streams of experience, one for each snake.
+/// The agents are the three snakes of a game that the learner decides for. If game.learn_from_both
+/// is set, the three opponents have streams as well. Call begin_round() once per round, then
+/// observe() and step() in turn.
 #pragma once
 
 #include <torch/types.h>
@@ -28,6 +29,7 @@ struct GameFigures {
 
 class SnakesGames {
  public:
+  /// Identifies the games of this rank, whose random numbers derive from it.
   struct Place {
     int rank = 0;
     std::uint64_t seed = 0;  ///< seed of the run
@@ -44,18 +46,18 @@ class SnakesGames {
     return {.obs_dim = Sight::of(settings).width(), .num_actions = game::kDirections};
   }
 
-  /// Begins all games.
+  /// Begins all games of a new training.
   void start(const TrainingProgress& progress);
   /// Sets the progress of the training, on which the opponents of new games depend.
   void begin_round(const TrainingProgress& progress) { progress_ = progress; }
 
-  /// Observations of all snakes, agents first: [2 * agents, obs_dim]. Rows of opponents that
-  /// neither the replay nor a past self needs are not written. Valid until the next call.
+  /// Observations of all snakes, agents first: [2 * agents, obs_dim]. The rows of opponents are
+  /// only written if the replay or a past self needs them. Valid until the next call.
   const torch::Tensor& observe();
-  /// Chooses the opponents' actions, advances all games by a step, and begins a new game where one
-  /// is over. Call observe() before.
+  /// Chooses the opponents' actions, advances all games by a step, and replaces each game that is
+  /// over by a new one. Call observe() before each call.
   /// @param agents [agents] actions of the agents: directions as the snakes see the board (turn.h)
-  /// @param past_self decides for opponents that are past selves
+  /// @param past_self earlier copy of the policy, which decides for opponents that are past selves
   void step(std::span<const std::uint8_t> agents, offpolicy::ActingNetwork& past_self);
 
   // Results of the last step for each stream. Actions are directions as the snakes see the board;
@@ -75,9 +77,9 @@ class SnakesGames {
 
  private:
   static constexpr std::uint8_t kPastSelf = 255;
-  /// The players of a game.
+  /// The players of one of the games that are played at the same time.
   struct Seat {
-    std::uint64_t games_before = 0;  ///< number of games begun in this seat
+    std::uint64_t games_before = 0;  ///< number of games begun so far in this place
     std::uint8_t side = 0;           ///< team of the learner, 0 or 1
     std::uint8_t opponent = 0;       ///< level of a script, or kPastSelf
     std::array<std::uint8_t, 6> unused{};
@@ -103,8 +105,8 @@ class SnakesGames {
   game::Arena arena_;
   std::vector<Seat> seats_;
   torch::Tensor obs_;        ///< [2 * agents, obs_dim]: agents, then their opponents
-  std::vector<Turn> turns_;  ///< [2 * agents] the turn in which each row of obs_ shows the board
-  // The members of game::Arena::Step; actions are directions on the board.
+  std::vector<Turn> turns_;  ///< [2 * agents] how each row of obs_ turns the board
+  // Buffers for game::Arena::Step; actions are directions on the board.
   std::vector<std::uint8_t> actions_;         ///< [games, snakes]
   std::vector<float> rewards_;                ///< [games, snakes]
   std::vector<std::uint8_t> over_;            ///< [games]

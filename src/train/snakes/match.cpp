@@ -14,7 +14,8 @@ namespace {
 constexpr auto kTeam = static_cast<std::size_t>(game::kTeamSnakes);
 constexpr auto kAll = static_cast<std::size_t>(game::kSnakes);
 
-/// Plays two games for each start, with changed sides, step by step until all are over.
+/// Plays two games for each start (seed), with changed sides. It advances all games together until
+/// all are over.
 class Match {
  public:
   Match(SnakesTeam& own, SnakesTeam& other, std::span<const std::uint64_t> seeds)

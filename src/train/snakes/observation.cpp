@@ -13,7 +13,7 @@ constexpr auto kMates = static_cast<std::size_t>(game::kTeamSnakes);
 constexpr auto kFeatures = static_cast<std::size_t>(game::kNumFeatures);
 constexpr auto kSurroundings = static_cast<std::size_t>(game::kNumSurroundings);
 
-/// Writes the features, and the surroundings if wanted, of the board without a turn.
+/// Writes the features of the board without a turn, and if `with_surroundings` the surroundings.
 /// @param out [mates, features (and surroundings)]
 void write_numbers(const game::View& view, bool with_surroundings, std::span<float> out) {
   if (!with_surroundings) {

@@ -1,4 +1,4 @@
-/// Observations of a game for the learner.
+/// Writes what a snake observes, as numbers for the network.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace traffic::train::snakes {
 
-/// Contents of an observation.
+/// Which numbers an observation contains.
 struct Sight {
-  bool surroundings = true;  ///< it contains the surroundings (game/surroundings.h)
-  bool turned = true;        ///< it shows the board turned so that the snake heads up (turn.h)
+  bool surroundings = true;  ///< whether it contains the surroundings (game/surroundings.h)
+  bool turned = true;        ///< whether the board is turned so that the snake heads up (turn.h)
 
   static Sight of(const Snakes& settings) {
     return {.surroundings = settings.surroundings, .turned = settings.turned};
   }
-  /// Size of a snake's observation: features; surroundings; if turned, 1 or 0 for whether the snake
-  /// heads along the longer side of the board.
+  /// Size of a snake's observation: the features, then the surroundings. If the board is turned,
+  /// one more number says whether the snake heads along the longer side of the board (1 or 0).
   [[nodiscard]] std::int64_t width() const;
 };
 
 /// Writes the observations of the three snakes of the view's team.
 /// @param out [kTeamSnakes, width]
-/// @param turns [kTeamSnakes] output: the turns in which these snakes see the board
+/// @param turns [kTeamSnakes] output: how the board is turned for each of these snakes
 void write_observations(const game::View& view, Sight sight, std::span<float> out,
                         std::span<Turn> turns);
 

@@ -1,4 +1,5 @@
-/// Draws the opponent of a game: a script by a schedule or from a list, or a past self.
+/// Draws the opponent of a game: a script by a schedule or from a list, or an earlier copy of the
+/// policy (past self).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace traffic::train::snakes {
 
-/// Level of the scripted opponent (game::Opponent) that a schedule gives at some progress.
+/// The level of the scripted opponent (game::Opponent) at some progress of the training.
 /// @param strategy linear, exponential or curriculum
 /// @param progress share of the training that is over
 int scheduled_level(const std::string& strategy, double progress);
@@ -21,7 +22,9 @@ struct TrainingProgress {
   std::int64_t max_episodes = 1;
   bool has_past_selves = false;
 };
-/// @return a script; nothing for a past self
+
+/// Draws an opponent as [game] says.
+/// @return a script; nothing if the opponent is a past self
 std::optional<game::Opponent> draw_opponent(const Snakes& settings,
                                             const TrainingProgress& progress, Rng& rng);
 

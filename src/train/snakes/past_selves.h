@@ -1,4 +1,4 @@
-/// Copies of the policy from earlier in the training, as opponents.
+/// Stores copies of the policy from earlier in the training (past selves), which play as opponents.
 #pragma once
 
 #include <torch/types.h>
@@ -12,15 +12,15 @@
 
 namespace traffic::train::snakes {
 
-/// All ranks hold the same copies; each rank picks the copy that plays.
+/// All ranks store the same copies. Each rank picks which copy plays in its games.
 class PastSelves {
  public:
   /// @param policy the policy to copy; this object shares its network
   PastSelves(const Snakes& settings, const offpolicy::ActingNetwork& policy);
 
   [[nodiscard]] bool empty() const { return kept_.empty(); }
-  /// Keeps a copy of the policy if one is due (game.pool_interval). Drops the oldest if there are
-  /// more than game.pool_size.
+  /// Stores a copy of the policy if one is due (game.pool_interval). Drops the oldest copy if there
+  /// are more than game.pool_size.
   /// @param before, after number of episodes of all ranks before and after the round
   void keep(std::int64_t before, std::int64_t after);
   /// Selects the copy that plays, by a random number. There must be at least one copy.

@@ -1,4 +1,5 @@
-/// Games by which the training selects its best parameters. They have the same starts each time.
+/// Plays the games by whose results the training selects its best parameters. These games have the
+/// same starts each time.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 namespace traffic::train::snakes {
 
+/// The games to play.
 struct SelectionPlan {
   std::uint64_t seed = 0;  ///< seed of the run
   Sight sight;
@@ -23,7 +25,8 @@ struct SelectionScores {
   report::NamedValues figures;    ///< "eval/win_percent_greedy", ...
 };
 
-/// Collective. Plays the policy against the scripts greedy and bfs; the ranks share the starts.
+/// Collective. Lets the policy play against the scripts greedy and bfs. Each rank plays a part of
+/// the starts.
 SelectionScores play_selection_games(const offpolicy::ActingNetwork& acting,
                                      const SelectionPlan& plan, comm::Communicator& communicator);
 

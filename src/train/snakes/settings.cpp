@@ -36,16 +36,18 @@ std::vector<config::Row> snakes_rows() {
        .help = "Scripted opponents if `game.opponent_difficulty_strategy` is `mix`.",
        .refuse = refuse_as_opponent},
       {SNAKES_KEY(evasion_from_episode),
-       .help = "From this episode on every scripted opponent is the script `evasive`; 0: never.",
+       .help =
+           "From this episode on every scripted opponent is the script `evasive`; 0 means never.",
        .range = between(0, 1e9)},
       {SNAKES_KEY(self_play_share),
        .help = "Share of the games that are played against a past self (an earlier copy of the "
                "policy), once there is one.",
        .range = kShare},
-      {SNAKES_KEY(self_play_from_episode), .help = "Episode from which on past selves are kept.",
+      {SNAKES_KEY(self_play_from_episode), .help = "Episode from which on past selves are stored.",
        .range = between(0, 1e9)},
       {SNAKES_KEY(pool_interval),
-       .help = "Number of episodes, summed over all ranks, after which the next past self is kept.",
+       .help =
+           "Number of episodes, summed over all ranks, after which the next past self is stored.",
        .unit = "episodes", .range = between(1, 1e9)},
       {SNAKES_KEY(pool_size), .help = "Maximum number of past selves; the newest are kept.",
        .range = between(1, 1000)},

@@ -1,5 +1,5 @@
-/// The configuration section [game]: settings of the games that the learner plays. The rows in
-/// settings.cpp describe each key.
+/// The configuration section [game] of the training `snakes`: opponents, observations and rewards.
+/// The rows in settings.cpp describe each key.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct Snakes {
   std::int64_t games = 64;  ///< simultaneous games of a rank
   std::string opponent_difficulty_strategy = "mix";
   std::vector<std::string> opponents = {"greedy", "bfs"};
-  std::int64_t evasion_from_episode = 0;  ///< 0: never
+  std::int64_t evasion_from_episode = 0;  ///< 0 means never
   double self_play_share = 0.0;
   std::int64_t self_play_from_episode = 0;
-  std::int64_t pool_interval = 1'000;  ///< episodes of all ranks between two past selves
+  std::int64_t pool_interval = 1'000;  ///< episodes of all ranks between two copies of the policy
   std::int64_t pool_size = 8;
   bool learn_from_both = true;
   bool surroundings = true;
@@ -35,7 +35,7 @@ std::vector<config::OwnSection> own_sections();
 std::vector<config::PresetRow> presets();
 
 /// Checks settings that must fit each other.
-/// @throws ConfigError
+/// @throws ConfigError if they do not
 void check_settings(const Snakes& snakes);
 
 }  // namespace traffic::train::snakes

@@ -1,4 +1,4 @@
-/// A team whose actions a network chooses.
+/// A team of snakes whose actions a trained network chooses.
 #pragma once
 
 #include <torch/types.h>

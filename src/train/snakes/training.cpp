@@ -26,8 +26,8 @@ namespace traffic::train {
 namespace snakes {
 namespace {
 
-/// The training on this rank. It learns on the CPU, where the games are: for networks of this size,
-/// launching an update on a GPU takes longer than computing it.
+/// The training on this rank. It learns on the CPU, because for networks of this size launching an
+/// update on a GPU takes longer than computing it on the CPU.
 class SnakesTraining final : public Training {
  public:
   explicit SnakesTraining(Run& run)
@@ -143,7 +143,7 @@ std::optional<Iteration> SnakesTraining::iterate() {
       .shown = shown};
 }
 
-/// Metrics of the round over all ranks. Adds its games to the number of episodes.
+/// Metrics of the round over all ranks. Adds the games that ended to the number of episodes.
 report::NamedValues SnakesTraining::figures_of_round() {
   const GameFigures played = experience_.take_figures();
   const torch::Tensor all =
@@ -217,8 +217,9 @@ void check_new_run(const config::Config& config) {
   (void)offpolicy::starting_checkpoint(from, config.extension<offpolicy::OffPolicy>().init_episode);
 }
 
-/// Replaces a run folder in run.init_from by the checkpoint to start from. A resumed run does not
-/// need that checkpoint any more, so that a missing one is only a warning.
+/// If run.init_from is a run folder, replaces it by the checkpoint of this run to start from. If
+/// the checkpoint is missing, this function only warns, because a resumed run does not need it any
+/// more.
 TrainingEnd resolve_start(const Preparation& preparation) {
   config::Config& config = preparation.config;
   std::int64_t& episode = config.extension<offpolicy::OffPolicy>().init_episode;

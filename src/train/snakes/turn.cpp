@@ -37,9 +37,10 @@ constexpr Directions directions_of(std::size_t turn) {
   return directions;
 }
 
-/// A number of the turned observation is a number of the original observation, times a factor.
+/// Where a number of the turned observation comes from: a number of the original observation, times
+/// a factor.
 struct Source {
-  std::uint16_t from = 0;  ///< index in the original
+  std::uint16_t from = 0;  ///< index in the original observation
   float factor = 1.0F;
 };
 
@@ -60,7 +61,8 @@ constexpr void turn_directions(const Directions& directions, Sources& sources) {
   }
 }
 
-/// @param at index of an offset's rows; the columns follow
+/// Sets the sources of an offset, which consists of two numbers: rows and columns.
+/// @param at index of the number of rows; the number of columns follows
 constexpr void turn_offset(const Axes& axes, std::size_t at, Sources& sources) {
   constexpr float kRowsPerColumn = static_cast<float>(game::kColumns) / game::kRows;
   const auto rows = static_cast<std::uint16_t>(at);
@@ -128,10 +130,11 @@ Turn turn_of(game::Direction heading, std::span<const float> features) {
 }
 
 void write_turned(Turn turn, std::span<const float> numbers, std::span<float> out) {
-  TRAFFIC_CHECK(numbers.size() <= kNumbers && out.size() >= numbers.size(),
-                "a snake has {} numbers, and there is room for {}; expected room for all of them, "
-                "and at most {} numbers",
-                numbers.size(), out.size(), kNumbers);
+  TRAFFIC_CHECK(
+      numbers.size() <= kNumbers && out.size() >= numbers.size(),
+      "an observation has {} numbers and its destination {}; expected a destination of at "
+      "least the same size, and at most {} numbers",
+      numbers.size(), out.size(), kNumbers);
   const Sources& sources = kSources[turn.index()];
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     out[i] = numbers[sources[i].from] * sources[i].factor;

@@ -1,6 +1,6 @@
-/// Turns the board so that a snake heads up, and mirrors it if the snake's nearest bean is on its
-/// left. Boards that differ only by a turn or a mirroring then look the same to the learner, which
-/// has to learn only about an eighth of the states.
+/// Turns and mirrors what a snake observes, so that the snake always heads up and its nearest bean
+/// is never on its left. Boards that differ only by a turn or a mirroring then look the same to the
+/// learner. It therefore has to learn only about an eighth of the states.
 #pragma once
 
 #include <array>
@@ -30,15 +30,15 @@ class Turn {
 };
 inline constexpr std::size_t kTurns = 8;
 
-/// The turn for a snake.
+/// The turn of the board for a snake.
 /// @param heading direction of the snake on the board
 /// @param features features of the snake (game/features.h)
 Turn turn_of(game::Direction heading, std::span<const float> features);
 
-/// Converts a snake's features to those of the turned board. The board is not square, but the
-/// scaled offset of one cell is the same in every turn.
+/// Converts what a snake observes to what it would observe on the turned board. The board is not
+/// square, so offsets are rescaled: one cell has the same scaled offset in every turn.
 /// @param numbers features, or features and surroundings, of the board without a turn
-/// @param out at least as many numbers
+/// @param out destination for as many numbers
 void write_turned(Turn turn, std::span<const float> numbers, std::span<float> out);
 
 }  // namespace traffic::train::snakes

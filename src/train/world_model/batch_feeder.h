@@ -1,4 +1,4 @@
-/// Provides the batches of a loader on the device that computes with them.
+/// Copies the batches of a data loader to the device (CPU or GPU) that trains on them.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,22 @@
 
 namespace traffic::train {
 
+/// A batch and its size.
 struct FedBatch {
   data::Batch batch{};  ///< on the device
-  // Samples that are repeated to fill the last batch of an epoch do not count.
+  // These numbers leave out samples that are only repeated to fill the last batch of an epoch.
   double vehicles = 0.0;  ///< number of vehicles
   double samples = 0.0;   ///< number of samples
 };
 
-/// With a side stream, the feeder copies the next batch while the GPU computes with the current
-/// one. If the loader uses page-locked memory, the host does not wait for the copy. The feeder may
-/// have read one batch more than next() has returned; state() does not include that batch.
+/// Returns the batches of a loader one by one. With a side stream, it copies the next batch while
+/// the GPU computes with the current batch. If the loader uses page-locked memory, the host does
+/// not wait for the copy. The feeder may have read one batch more than next() has returned; state()
+/// does not include that batch.
 class BatchFeeder {
  public:
   /// @param loader must outlive this object, which is its only user
-  /// @param side null: next() copies each batch itself
+  /// @param side side stream for the copies; if null, next() copies each batch itself
   BatchFeeder(data::TrafficLoader& loader, at::Device device,
               std::unique_ptr<comm::SideStream> side = nullptr);
 

@@ -44,7 +44,7 @@ std::string advice_on_batch(std::int64_t batch_size, std::int64_t steps_per_epoc
   }
   if (batch_size > kLarge && steps_per_epoch < kFewSteps) {
     return fmt::format(
-        "; an epoch has only {} such step{}, each of which takes long, so little is learned: lower "
+        "; an epoch has only {} step{} with so large a batch, so little is learned: lower "
         "data.batch_size",
         steps_per_epoch, steps_per_epoch == 1 ? "" : "s");
   }

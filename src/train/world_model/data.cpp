@@ -31,7 +31,8 @@ std::unique_ptr<data::TrafficLoader> make_loader(std::shared_ptr<const data::Dat
                                               .world_size = communicator.size()});
 }
 
-/// Logs the features that all files lack, and those that are not used because some file lacks them.
+/// Logs the features that at least one file lacks. They are not used, even if other files have
+/// them.
 void report_missing(const data::OpenedFiles& opened, const data::FileInfo& together) {
   const auto missing = data::missing_features(together);
   if (missing.empty()) return;

@@ -1,4 +1,5 @@
-/// The three splits of the recorded data, as this rank reads them.
+/// Opens the recorded traffic for the training of the world model, and makes loaders of its
+/// batches.
 #pragma once
 
 #include <memory>
@@ -11,6 +12,8 @@
 
 namespace traffic::train {
 
+/// The three splits of the recorded data: for training, for choosing the best weights, and for the
+/// final table.
 struct WorldModelData {
   std::shared_ptr<const data::Dataset> train;
   std::shared_ptr<const data::Dataset> validation;
@@ -19,23 +22,26 @@ struct WorldModelData {
 
 /// Opens data.files, or their copies on the node (data.stage_dir), and checks that all ranks read
 /// the same files. Collective.
-/// @throws DataError, CommError if the ranks' files differ
+/// @throws DataError if the files cannot be used, CommError if the ranks' files differ
 WorldModelData open_world_model_data(const config::Config& config,
                                      comm::Communicator& communicator);
 
-/// Names of the features of vehicles and neighbours that the data have; stored in a checkpoint as
-/// "features".
+/// Lists the features of vehicles and of pairs of neighbours that the data contain. A checkpoint
+/// stores this text as "features".
 std::string features_text(const data::FileInfo& info);
-/// @throws CheckpointError if the checkpoint was made with other features than the data have; old
-///   checkpoints that do not list features had all of them
+/// Checks that the data contain the features with which the checkpoint was trained. An old
+/// checkpoint without a list of features was trained with all features.
+/// @throws CheckpointError if the features differ
 void check_features(const checkpoint::Snapshot& snapshot, const data::FileInfo& info);
 
-/// Shuffled, augmented training batches; start_epoch begins each epoch.
+/// Makes the loader of the training batches, which are shuffled and augmented. Call its
+/// start_epoch() at the begin of each epoch.
 std::unique_ptr<data::TrafficLoader> make_train_loader(const WorldModelData& data,
                                                        const config::Config& config,
                                                        const comm::Communicator& communicator);
 
-/// Batches in order, without augmentation; each sample occurs once over all ranks.
+/// Makes a loader of the batches of a split in order, without augmentation. Together, the loaders
+/// of all ranks return each sample once.
 std::unique_ptr<data::TrafficLoader> make_evaluation_loader(
     std::shared_ptr<const data::Dataset> dataset, const config::Config& config,
     const comm::Communicator& communicator);

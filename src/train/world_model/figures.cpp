@@ -12,7 +12,7 @@
 namespace traffic::train {
 
 void StepFigures::add(const StepResult& result) {
-  constexpr double kFar = 10.0;
+  constexpr double kFar = 10.0;  // a gradient norm above this multiple of clip_norm is "far above"
   last_ = result;
   ++steps_;
   if (result.skipped) {
@@ -119,7 +119,7 @@ void check_resumable(const checkpoint::Snapshot& snapshot, const config::Config&
   if (saved_steps != total_steps) {
     spdlog::warn(
         "the run that saved the checkpoint had {} steps in total, this one has {} (other data.*, "
-        "train.* or number of ranks); this run uses its own learning-rate schedule",
+        "train.* or number of ranks); the learning-rate schedule of this run applies",
         saved_steps, total_steps);
   }
 }

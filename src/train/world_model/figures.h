@@ -1,4 +1,4 @@
-/// Metrics of the world model for logs, TensorBoard, the summary and the final table.
+/// Turns the results of steps and validations of the world model into metrics and log lines.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace traffic::train {
 
-/// Collects the metrics of several steps: the values of the last step, and some ranges over all of
-/// them.
+/// Collects the metrics of several steps: the loss and rates of the last step, and the minimum and
+/// maximum gradient norm of all steps.
 class StepFigures {
  public:
   /// @param clip_norm train.clip_norm
@@ -32,14 +32,20 @@ class StepFigures {
   std::int64_t skipped_ = 0;
   std::int64_t far_over_ = 0;  ///< steps whose gradient norm was far above clip_norm
 };
+
+/// The metrics of a validation, with a prefix before each name.
 report::NamedValues validation_metrics(const std::string& prefix, const Validation& validation);
+/// The metrics of a validation for summary.json.
 std::map<std::string, double> summary_result(const Validation& validation);
 
+/// Logs a line with the loss and the main errors of a validation.
 void log_validation(std::int64_t epoch, const Validation& validation);
 /// Prints the final table of a run to standard output.
 void print_validation(const Validation& validation, const config::Data& data, double frame_s);
 
-/// @throws CheckpointError that names the differing setting
+/// Checks that the model of a checkpoint has the sizes of the configuration, and warns if the
+/// length of the training differs.
+/// @throws CheckpointError with the names of the differing settings
 void check_resumable(const checkpoint::Snapshot& snapshot, const config::Config& config,
                      std::int64_t total_steps);
 

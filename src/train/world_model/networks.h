@@ -1,4 +1,5 @@
-/// The networks of phase 1: from a batch to predictions, loss and physical units.
+/// The networks that the training `world_model` (phase 1) trains: the graph encoder and the world
+/// model. They compute predictions and the loss from a batch.
 #pragma once
 
 #include <torch/types.h>
@@ -17,7 +18,8 @@
 
 namespace traffic::train {
 
-/// Terms of the loss: the next state only, or also the future and conflicts.
+/// The two stages of the training. In the first, the loss contains only the prediction of the next
+/// state. In the second, it also contains later states and conflicts.
 enum class Stage : std::uint8_t { kNextState, kFuture };
 
 struct WorldModelForward {
@@ -31,9 +33,11 @@ struct PhysicalPrediction {
   torch::Tensor speed_mps;       ///< [S, H]
 };
 
-/// @return [S] float32 on the CPU: 1 for each vehicle of a sample, 0 for those of a repeated sample
+/// Weights that leave out samples that are only repeated to fill a batch.
+/// @return [S] float32 on the CPU: 0 for the vehicles of such a sample, 1 for all other vehicles
 torch::Tensor vehicle_weights(const data::Batch& batch);
 
+/// The graph encoder followed by the world model.
 class WorldModelNetworks {
  public:
   /// Initial parameters depend on the seed alone, so they are the same on all ranks.
@@ -45,11 +49,12 @@ class WorldModelNetworks {
   /// The loss is a mean over vehicles. Losses of ranks and micro-batches therefore add up if they
   /// are weighted by their numbers of vehicles.
   WorldModelForward forward(const data::Batch& batch, Stage stage);
+  /// Converts the output of forward() to physical units.
   [[nodiscard]] PhysicalPrediction to_physical(const model::WorldModelOutput& output,
                                                const data::Batch& batch) const;
 
   [[nodiscard]] comm::NamedTensors trainable_parameters() const;
-  /// Names of those parameters that get no gradient from the loss of a stage.
+  /// Names of the parameters that get no gradient from the loss of a stage.
   [[nodiscard]] std::vector<std::string> parameters_without_gradient(Stage stage) const;
   [[nodiscard]] torch::Device device() const { return device_; }
   [[nodiscard]] std::int64_t horizons() const { return horizons_; }

@@ -1,4 +1,5 @@
-/// Metrics of a validation of the world model, as sums that can be reduced over ranks.
+/// Metrics of a validation of the world model: errors of predicted motion, and the area under the
+/// ROC curve of predicted conflicts. They are stored as sums, which ranks can add up.
 #pragma once
 
 #include <array>
@@ -10,24 +11,27 @@
 
 namespace traffic::train {
 
-/// Area under the ROC curve from two histograms of scores, which can be added over ranks. Scores
-/// are probabilities in [0, 1]; binning changes a score by less than 1 / kBins.
+/// Computes the area under the ROC curve from two histograms of scores, one of positive and one of
+/// negative examples. Scores are probabilities in [0, 1]; binning changes a score by less than
+/// 1 / kBins.
 class RocHistogram {
  public:
   static constexpr int kBins = 4096;
   void add(double score, bool positive);
-  /// Probability that a positive scores above a negative (ties count half); NaN if either is
-  /// missing.
+  /// Probability that a positive example has a higher score than a negative example; equal scores
+  /// count half. NaN if there are no positive or no negative examples.
   [[nodiscard]] double auc() const;
+  /// Share of positive examples.
   [[nodiscard]] double base_rate() const;
-  /// [2 * kBins] counts of negatives, then of positives, for reducing over ranks.
+  /// [2 * kBins] counts of negative, then of positive examples, for adding over ranks.
   [[nodiscard]] std::span<double> counts() { return counts_; }
 
  private:
   std::vector<double> counts_ = std::vector<double>(2 * kBins, 0.0);
 };
 
-/// Squared errors of position and speed of three predictors at every horizon.
+/// Squared errors of position and speed of three predictors at every horizon. Horizon h is the h-th
+/// predicted frame.
 struct HorizonErrors {
   enum Predictor : std::uint8_t {
     kModel,
@@ -46,7 +50,7 @@ struct HorizonErrors {
   [[nodiscard]] double position_rmse_m(Predictor predictor, std::int64_t horizon) const;
   [[nodiscard]] double speed_rmse_mps(Predictor predictor, std::int64_t horizon) const;
   [[nodiscard]] std::int64_t horizons() const { return horizons_; }
-  /// Sums and counts, for reducing over ranks.
+  /// Sums and counts, for adding over ranks.
   [[nodiscard]] std::span<double> sums() { return sums_; }
 
  private:
@@ -55,8 +59,8 @@ struct HorizonErrors {
   std::vector<double> sums_;  ///< [predictor, horizon, {position, speed, count}]
 };
 
-/// Displacement and speed after `seconds` at constant acceleration; a braking vehicle stops and
-/// does not reverse.
+/// Predicts displacement and speed after `seconds` at constant acceleration. A braking vehicle
+/// stops and does not reverse.
 /// @return {metres, m/s}
 std::pair<double, double> constant_acceleration_prediction(double speed_mps,
                                                            double acceleration_mps2,

@@ -20,7 +20,8 @@
 namespace traffic::train {
 namespace {
 
-/// Stream that reduces buckets of gradients during backward; null: they are reduced after it.
+/// The stream that reduces buckets of gradients during the backward pass. If it is null, the
+/// gradients are reduced after the backward pass.
 std::unique_ptr<comm::SideStream> make_overlap(const std::string& wish, at::Device device) {
   const bool on = wish == "on" || (wish == "auto" && device.is_cuda());
   return on ? comm::make_side_stream(device) : nullptr;
@@ -28,7 +29,8 @@ std::unique_ptr<comm::SideStream> make_overlap(const std::string& wish, at::Devi
 
 }  // namespace
 
-/// Totals of a step, which all ranks exchange in one small all_reduce.
+/// Sums over the vehicles and samples of a step. All ranks exchange them in one small all_reduce,
+/// which also tells them whether a rank has failed.
 class StepTotals {
  public:
   void add(const WorldModelForward& forward, const FedBatch& fed) {
@@ -112,7 +114,7 @@ StepResult WorldModelTrainer::step(BatchFeeder& batches) {
                     .stage = stage};
 }
 
-/// Forward and backward of one batch. A failure is passed to all ranks with the totals.
+/// Forward and backward pass of one batch. If it fails, the totals tell all ranks of the failure.
 void WorldModelTrainer::run_part(BatchFeeder& batches, StepTotals& totals) {
   try {
     const FedBatch fed = next_batch(batches);
@@ -149,7 +151,7 @@ void WorldModelTrainer::prepare_batch(BatchFeeder& batches) {
   batches.prepare();
 }
 
-/// Waits until the device has finished its pending work.
+/// Adds the loss to the totals. Reading the loss waits until the device has finished its work.
 void WorldModelTrainer::add_loss(const WorldModelForward& forward, const FedBatch& fed,
                                  StepTotals& totals) {
   const auto scope = time_split_.measure(TimeShare::kBackward);

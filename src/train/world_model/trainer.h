@@ -1,4 +1,5 @@
-/// Makes the optimiser steps of the world model, and saves and restores the state of this training.
+/// Makes the optimiser steps of the training `world_model`, and saves and restores the state of the
+/// optimiser.
 #pragma once
 
 #include <optional>
@@ -33,6 +34,7 @@ struct StepResult {
 
 class StepTotals;
 
+/// Owns the optimiser of the networks and counts its steps.
 class WorldModelTrainer {
  public:
   /// Collective. @param total_steps number of steps of the whole training
@@ -53,8 +55,8 @@ class WorldModelTrainer {
   [[nodiscard]] std::int64_t skipped_steps() const { return skipped_.total; }
   [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
 
-  /// Copies the weights only.
-  /// @throws CheckpointError if they are missing or do not fit
+  /// Copies the weights of a checkpoint, without the state of its optimiser.
+  /// @throws CheckpointError if weights are missing or do not fit
   void start_from(const checkpoint::Snapshot& snapshot);
   void save_to(checkpoint::Snapshot& snapshot) const;
   /// @throws CheckpointError if a part is missing or does not fit
@@ -83,8 +85,8 @@ class WorldModelTrainer {
   LossScaler scaler_;
   Adam adam_;
   LrSchedule schedule_;
-  std::optional<Stage>
-      declared_stage_;  ///< stage for which the reducer was last told the unused parameters
+  /// The stage for which declare_unused_parameters() was last called.
+  std::optional<Stage> declared_stage_;
   std::int64_t global_step_ = 0;
   SkippedSteps skipped_;
   ComputeSpeed speed_;

@@ -35,14 +35,15 @@ std::int64_t total_steps_of(const config::Train& train, std::int64_t batches_per
   const std::int64_t steps = train.epochs * (batches_per_epoch / train.accumulation_steps);
   if (steps < 1) {
     throw ConfigError(
-        "train.accumulation_steps: {} batches are to be accumulated, but an epoch has only {}; "
-        "lower it, data.batch_size or the number of ranks, or record more data",
+        "train.accumulation_steps is {}, but an epoch has only {} batches; lower "
+        "train.accumulation_steps, data.batch_size or the number of ranks, or record more data",
         train.accumulation_steps, batches_per_epoch);
   }
   return train.max_steps > 0 ? std::min(steps, train.max_steps) : steps;
 }
 
-/// Stream that copies the next batch during computation; the CPU has nothing to copy.
+/// The stream that copies the next batch to a GPU while it computes; null on the CPU, where nothing
+/// is copied.
 std::unique_ptr<comm::SideStream> make_copy_stream(torch::Device device) {
   return device.is_cpu() ? nullptr : comm::make_side_stream(device);
 }
@@ -67,7 +68,7 @@ class WorldModelTraining final : public Training {
                  total_steps_of(config_.train, train_loader_->steps_per_epoch())),
         figures_(config_.train.clip_norm) {
     model_.ignore_missing(data_.train->info());
-    // Splits that cannot be evaluated are refused here, and not only after an epoch.
+    // If a split cannot be evaluated, this throws now instead of after an epoch.
     for (const auto& split : {data_.validation, data_.test}) {
       make_evaluation_loader(split, config_, communicator_);
     }
@@ -116,8 +117,8 @@ class WorldModelTraining final : public Training {
   std::int64_t epoch_ = 0;
   double best_loss_ = std::numeric_limits<double>::infinity();
   bool epoch_running_ = false;
-  bool is_warm_ = false;  ///< a step of this process is done, so the duration of further steps is
-                          ///< representative
+  /// Whether this process has done a step. The first step takes longer than later steps.
+  bool is_warm_ = false;
 };
 
 /// Activations are allocated on the model's device, decoded data in main memory.
@@ -148,7 +149,7 @@ void WorldModelTraining::start() {
   model_.ignore_missing(data_.train->info());
 }
 
-/// One step. After the last step of an epoch an evaluation is due.
+/// Makes one step. After the last step of an epoch, it ends the epoch.
 std::optional<Iteration> WorldModelTraining::iterate() {
   if (epoch_running_ && is_epoch_over()) {
     // The run was resumed with another number of ranks, which leaves less than a step of the epoch.
@@ -182,14 +183,15 @@ void WorldModelTraining::end_epoch(Iteration& done) {
   done.save_due = epoch_ % config_.checkpoint.save_interval_epochs == 0;
 }
 
-/// Measures the shares once. They apply to all epochs after the first measured one, also in resumed
-/// runs.
+/// If the shares of the ranks are not known yet, measures them at the end of an epoch. They apply
+/// to all later epochs, also in resumed runs.
 void WorldModelTraining::measure_ranks() {
   if (config_.data.shard_weights != "measured" || !config_.data.rank_weights.empty()) return;
   std::vector<double> shares = measured_shares(trainer_.take_speed(), communicator_);
   if (shares.empty()) return;
   if (run_.is_reporter()) {
-    spdlog::info("data: shares of the ranks by their speeds: {:.2f}", fmt::join(shares, ", "));
+    spdlog::info("data: the measured speeds give the ranks these shares of the samples: {:.2f}",
+                 fmt::join(shares, ", "));
   }
   take_rank_weights(std::move(shares));
 }

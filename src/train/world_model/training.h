@@ -6,8 +6,8 @@
 namespace traffic::train {
 
 /// Trains until train.epochs or train.max_steps are done. It evaluates on the validation split
-/// after every epoch and, at the end, evaluates the best parameters on the test split. Its
-/// construction throws DataError for data that are missing or do not fit.
+/// after every train.eval_interval_epochs epochs. At the end, it evaluates the best parameters on
+/// the test split. TrainingRow::make throws a DataError if data are missing or do not fit.
 TrainingRow world_model_training();
 
 }  // namespace traffic::train

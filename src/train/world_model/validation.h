@@ -1,5 +1,5 @@
-/// Evaluation of the world model on a split: prediction errors next to those of simple predictions,
-/// and the AUC of the conflict head.
+/// Evaluates the world model on a split of the data. It measures the errors of the model and of
+/// simple predictions, and the area under the ROC curve (AUC) of the predicted conflicts.
 #pragma once
 
 #include "traffic/comm/communicator.h"
@@ -9,15 +9,16 @@
 
 namespace traffic::train {
 
+/// The result of an evaluation.
 struct Validation {
-  double loss = 0.0;  ///< loss of stage 2, mean over vehicles
+  double loss = 0.0;  ///< loss with all terms (Stage::kFuture), mean over vehicles
   double vehicles = 0.0;
   HorizonErrors errors;
   RocHistogram conflicts = {};
 };
 
 /// Runs the model over one epoch of the loader. The result is equal on all ranks. Collective.
-/// @param max_batches maximum number of batches per rank; 0: all
+/// @param max_batches maximum number of batches per rank; 0 means all
 Validation validate(WorldModelNetworks& model, data::TrafficLoader& loader,
                     comm::Communicator& communicator, std::int64_t max_batches);
 
