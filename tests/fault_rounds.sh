@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Runs every fault test (ctest -L fault) repeatedly, and counts failures and hangs.
 # Usage: tests/fault_rounds.sh ROUNDS [LANES] [CTEST ARGUMENT...]      e.g. tests/fault_rounds.sh 20 2 -R rollout_faults
-# LANES is the number of rounds at a time. Each round has its own processes, network, /tmp, /dev/shm and view of
-# build/release, so that rounds do not affect each other. On two cores two lanes keep the machine busy, because tests
-# wait for deadlines.
-# Prints one line per round; logs are in build/fault_rounds/; the exit code is 1 if anything failed. An empty file
-# build/fault_rounds/stop ends it after the running rounds.
+# LANES is the number of rounds that run at the same time. Each round has its own processes, network, /tmp, /dev/shm and
+# view of build/release, so that rounds do not affect each other. On two cores use two lanes: the tests often wait for
+# deadlines, so that one lane leaves cores idle.
+# Prints one line per round; logs are in build/fault_rounds/; the exit code is 1 if anything failed. If a file
+# build/fault_rounds/stop exists, the script starts no further round and ends after the running ones.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -20,7 +20,7 @@ mkdir -p "$logs"
 options=(--net --uts --ipc --mount --pid --fork --kill-child --mount-proc)
 [ "$(id -u)" = 0 ] || options+=(--user --map-root-user)
 
-# round NUMBER CTEST-ARGUMENT...: runs in a build tree of its own, which is removed afterwards
+# round NUMBER CTEST-ARGUMENT...: runs one round in its own view of the build tree, which is removed afterwards
 round() {
   local number=$1 log="$logs/$1.log" begun=$SECONDS own; shift
   own=$(mktemp -d "${TMPDIR:-/tmp}/fault_round.XXXXXX")
@@ -48,7 +48,7 @@ round() {
   [ -z "$failed" ]
 }
 
-# lane NUMBER CTEST-ARGUMENT...: runs every lanes-th round
+# lane NUMBER CTEST-ARGUMENT...: runs the rounds NUMBER, NUMBER + LANES, NUMBER + 2 LANES, ... one after the other
 lane() {
   local first=$1 status=0 i; shift
   for ((i = first; i <= rounds; i += lanes)); do

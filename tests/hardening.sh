@@ -18,11 +18,12 @@ for program in "$build"/bin/*; do
   [[ $symbols == *__stack_chk_fail* ]] || bad "$program" "no stack guard (-fstack-protector-strong)"
 done
 [ $looked_at -gt 0 ] || { echo "no programs in $build/bin"; exit 1; }
-# Small programs call no function that could be checked, so this looks at traffic_train.
+# The option -D_FORTIFY_SOURCE replaces functions of the C library by checked ones. Small programs may call none of them,
+# so this part looks at traffic_train only.
 checked=$(readelf --dyn-syms --wide "$build/bin/traffic_train" | grep -cE '__(mem|str|read|sn?printf|vsn?printf|fprintf)[a-z]*_chk' || true)
 [ "$checked" -gt 0 ] || bad "$build/bin/traffic_train" "no checked function of the C library (-D_FORTIFY_SOURCE)"
-# Some flags leave no trace in a program, so check how every source of ours was compiled; the sources that protoc
-# generates are not ours. Tests are compiled without optimisation, without which no function is checked.
+# Some flags leave no trace in a program, so this part checks the compiler's command for every source file, except for
+# files that protoc generates. It also leaves out tests: they are compiled with -O0, which disables -D_FORTIFY_SOURCE.
 for flag in -fstack-clash-protection -fstack-protector-strong -D_FORTIFY_SOURCE=3; do
   without=$(grep '"command"' "$build/compile_commands.json" | grep -v -e _proto.dir -e ' -O0 ' | grep -vc -e "$flag" || true)
   [ "$without" = 0 ] || bad "$build/compile_commands.json" "$without sources without $flag"

@@ -2,7 +2,8 @@
 """Compiles the code examples in the comments at the top of headers, so that they can be copied as they are.
 
 An example is indented by four columns, after an empty line of the comment, and stands at namespace scope: functions that
-use the header, preceded by #include lines for whatever else they need. It is read within the namespace of its header.
+use the header, preceded by #include lines for whatever else they need. This script compiles it inside the namespace of
+its header.
 Usage: tests/header_examples.py BUILD_FOLDER    (uses the compiler options of a test in compile_commands.json)
 """
 import json
@@ -28,7 +29,7 @@ PREAMBLE = """#include <torch/types.h>
 
 
 def examples_of(text):
-    """[(number of the first line, lines)] of the comment that a header begins with."""
+    """Examples in the comment that a header begins with: [(number of the first line, lines)]."""
     found, lines, after_empty = [], [], True
     for number, line in enumerate(text.splitlines(), 1):
         if not line.startswith("///"):
@@ -62,9 +63,9 @@ def translation_unit():
 
 
 def compiler(build):
-    """Finds the words of the command that compiles a test of the module train, and the folder in which it runs.
+    """Returns the words of the command that compiles a test of the module train, and the folder in which it runs.
 
-    Tests of train may include every header. The words lack the input and output files.
+    Tests of train may include every header. The names of the input and output files are removed from the command.
     """
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         words = shlex.split(entry["command"])

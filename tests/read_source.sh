@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Replaces the compiler in the preset `alone`: checks a source as it would be compiled and writes an empty object for
-# ninja. Headers are precompiled for real.
+# Replaces the compiler in the preset `alone`, which tests/without_unity.sh uses. It only checks whether the compiler
+# accepts a source file, and writes an empty object file, because ninja expects one. It does compile precompiled headers.
 set -euo pipefail
 case " $* " in *" -x c++-header "*) exec "$@" ;; esac
 "$@" -fsyntax-only

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Builds and runs tests with sanitizers: of memory and undefined behaviour (preset asan), of races (preset tsan).
 # Usage: tests/sanitize.sh asan|tsan [TEST...]      e.g. tests/sanitize.sh asan core config
-# Without names it runs the tests without torch and checkpoint for asan, and those with threads for tsan. All other
-# tests can be given by name; compiling torch's headers then takes half an hour of a core. Fork and SIGSTOP tests of MPI
-# jobs are left out, because mpirun kills ranks before a sanitizer has reported anything.
+# Without names it runs the tests that the script lists below. All other tests can be given by name, but compiling
+# torch's headers may then take half an hour on one core. Tests that stop or kill ranks of MPI jobs are not listed,
+# because mpirun ends the other ranks before a sanitizer has reported anything.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,8 +15,8 @@ case $preset in
   *) sed -n '3,6s/^# //p' "$0" >&2; exit 2 ;;
 esac
 
-# HDF5, MPI and Python's interpreter free memory only at the end of the process; uninstrumented OpenMP threads look like
-# races.
+# HDF5, MPI and Python's interpreter free memory only at the end of the process, so leaks are not reported. OpenMP is not
+# instrumented, so its threads would look like races: each test uses one thread.
 export ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 OMP_NUM_THREADS=1
 ./launch/build.sh "$preset" "${tests[@]/#/test_}"

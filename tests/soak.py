@@ -3,11 +3,12 @@
 
 Usage: tests/soak.py [--minutes 30] [--every 20] [--seed 1] [--keep DIR]
 
-Simulations are killed and stopped; now and then also a rank or a rollout worker, after which launch/restart.sh starts the
-job again. The cost is the ratio between the rate over the whole time and the rate in the second half of each pause between
-two faults, in which the training runs undisturbed. Machine and policy change over the minutes, and this comparison has both
-in the same state. The test fails (exit code 1) if the job ends by itself, if a process or a file in /dev/shm is left behind,
-or if memory, descriptors or threads of the ranks grow. It touches only processes that it has started itself.
+The script kills simulations or stops them by SIGSTOP. Now and then it kills a rank or a rollout worker, after which
+launch/restart.sh starts the job again. The cost of the faults is the ratio of two rates: the rate over the whole time, and
+the rate in the second half of each pause between two faults, in which the training runs undisturbed. Both rates come from
+the same minutes, because the speeds of the machine and of the policy change over time. The test fails (exit code 1) if the
+job ends by itself, if a process or a file in /dev/shm is left behind, or if memory, descriptors or threads of the ranks
+grow. It signals only processes that it has started itself.
 """
 import argparse
 import json
@@ -140,10 +141,11 @@ class Soak:
         wait_for_progress(self.job, self.run_dir)
 
     def run(self, seconds, every_s):
-        """Runs this long with a fault at this interval. Returns control steps per second (in total, undisturbed)."""
+        """Trains for `seconds` with a fault every `every_s`. Returns control steps per second (overall, undisturbed)."""
         begun, steps = time.monotonic(), progress(self.run_dir)
         next_fault = begun + every_s
-        rested, untouched = None, [0, 0.0]  # where the second half of the pause began; steps and seconds of these halves
+        # rested: steps and time at half of the present pause. untouched: steps and seconds since then, over all pauses.
+        rested, untouched = None, [0, 0.0]
         while time.monotonic() < begun + seconds:
             time.sleep(1)
             if self.job.poll() is not None:
@@ -178,7 +180,10 @@ class Soak:
 
 
 def growth(samples, column):
-    """Growth of the rank that grew most, from its second minute on: the median of the last third minus the first's."""
+    """Growth of the rank that grew most: median of the last third of its samples minus median of the first third.
+
+    Samples of the first minute of a rank do not count. Returns None if no rank has enough samples.
+    """
     grown = []
     for rank in {sample[0] for sample in samples}:
         values = [sample[column] for sample in samples if sample[0] == rank and sample[1] > 60]
@@ -193,7 +198,7 @@ def main():
     parser.add_argument('--minutes', type=float, default=30)
     parser.add_argument('--every', type=float, default=20, help='seconds between faults')
     parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--keep', help='folder for runs and logs, which stays')
+    parser.add_argument('--keep', help='folder for runs and logs; it is not removed at the end')
     options = parser.parse_args()
     if not 0 < options.every < 60 * options.minutes:
         parser.error(f'--every: found {options.every:g} s, expected more than 0 and less than --minutes, {60 * options.minutes:g} s')
@@ -207,13 +212,13 @@ def main():
     left, samples = soak.end(), soak.samples
     print(f'[soak] {sum(soak.counts.values())} faults in {options.minutes:g} minutes:',
           ', '.join(f'{count} x {fault}' for fault, count in soak.counts.items() if count))
-    print(f'[soak] goodput: {rate:.1f} control steps a second, {100 * rate / untouched:.1f} % of {untouched:.1f} while untouched')
+    print(f'[soak] goodput: {rate:.1f} control steps a second, {100 * rate / untouched:.1f} % of the {untouched:.1f} between faults')
 
     bad = []
     for column, name, limit in ((2, 'resident MB', 20), (3, 'descriptors', 2), (4, 'threads', 2)):
         grown = growth(samples, column)
         values = [sample[column] for sample in samples]
-        print(f'[soak] {name} of a rank: {min(values):.0f} to {max(values):.0f}, growth of the one that grew most '
+        print(f'[soak] {name} of a rank: {min(values):.0f} to {max(values):.0f}, growth of the rank that grew most '
               + ('not known, because no rank ran for long enough' if grown is None else f'{grown:+.1f}'))
         if grown is not None and grown > limit:
             bad.append(f'{name} grow by {grown:.1f}')

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Checks every source by itself. Users build joined sources (unity builds), in which a missing include goes unnoticed.
-# Usage: tests/without_unity.sh [FOLDER...]      (default: src data_prep; tests/train and the like are possible, too)
+# Compiles every source file by itself, to find missing #include lines. The usual build joins several source files into
+# one (a unity build), in which a missing include goes unnoticed.
+# Usage: tests/without_unity.sh [FOLDER...]      (default: src data_prep; other folders, such as tests/train, are possible)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
-/// traffic_doctor --controller as users start it: a controller proves itself within a limited time.
-/// A busy machine may run too few episodes to decide. Then the tests give the trial the time that
-/// it asks for.
+/// Runs traffic_doctor --controller as users do: it tries a controller for a limited time and says
+/// whether to use it. A busy machine may run too few episodes to decide. Then the tests repeat the
+/// trial with the time that the program asks for.
 #include <algorithm>
 
 #include "support/run_folder_test.h"
@@ -60,7 +60,8 @@ TEST_F(ControllerTrialTest, AScriptThatHelpsIsRecommended) {
 TEST_F(ControllerTrialTest, AHarmfulScriptIsAdvisedAgainst) {
   const auto found = decision_of("--scenario merge --controller random");
   EXPECT_EQ(found["use"], "none");
-  EXPECT_EQ(found["verdict"], "ok") << "a recommendation against a controller is no problem";
+  EXPECT_EQ(found["verdict"], "ok")
+      << "a recommendation against a controller is no warning or error";
   EXPECT_THAT(found["found"], HasSubstr("leave the traffic as it is: random "));
 }
 

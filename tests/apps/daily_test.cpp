@@ -1,5 +1,6 @@
-/// A user's day with the real programs and scripts: starts, watches, stops and continues a
-/// training, trains with another seed, compares both, and opens the report.
+/// Does what a user does in a day, with the real programs and scripts. The test starts, watches,
+/// stops and continues a training, trains with another seed, compares both runs and opens the
+/// report.
 #include <string>
 #include <tuple>
 #include <utility>
@@ -39,8 +40,8 @@ class DailyTest : public RunFolderTest {
                                       const std::string& environment = "") const {
     return "env -C " + dir_.string() + " " + environment + " " + command;
   }
-  /// The arguments of a short training: episodes of two minutes of traffic, and a tiny controller
-  /// that sees hand-made features.
+  /// The arguments of a short training with episodes of two minutes, and with a tiny controller
+  /// that reads features but no encodings of the world model.
   [[nodiscard]] static std::string training(const std::string& run, int seed) {
     return "configs/rl_only.toml --run-dir " + run + " --seed " + std::to_string(seed) +
            " --set run.device=cpu --set env.max_time_s=120 --set rollout.workers=1 "

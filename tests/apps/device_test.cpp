@@ -1,4 +1,4 @@
-/// The device of traffic_train without a visible GPU, in programs with and without CUDA.
+/// Tests which device traffic_train chooses if it sees no GPU, in builds with and without CUDA.
 #include "train_fixture.h"
 
 namespace traffic::test {
@@ -43,7 +43,8 @@ TEST_F(DeviceTest, HalfPrecisionOnTheCpuIsRefused) {
 }
 
 TEST_F(DeviceTest, GradientsThatAreReducedDuringBackwardTrainToTheSameBits) {
-  // The gradient is not clipped, because its norm would be summed in another order.
+  // The limit is so high that the gradient is not clipped. Clipping uses the norm, whose sum has
+  // another order here.
   const std::string arguments = "--set train.clip_norm=1e6 --set comm.bucket_cap_mb=0.01 ";
   ASSERT_EQ(train("after", arguments).exit_code, 0);
   const Outcome outcome = train("during", arguments + "--set comm.overlap=on");

@@ -1,5 +1,6 @@
-/// Every command of README.md and docs/, unchanged. The test runs it at a small size, or lets its
-/// program read and check it. The list below says why a command is not run.
+/// Runs every command of README.md and docs/. Trainings run at a small size, and some programs only
+/// read and check their arguments. The list kTreatments says what the test appends to a command, or
+/// why it does not run the command.
 #include <algorithm>
 #include <regex>
 #include <string>
@@ -61,13 +62,14 @@ bool matches(const Command& command, const char* pattern) {
   return std::regex_search(command.text, std::regex(pattern));
 }
 
-/// The guide whose commands the test runs in full, because they make data and trainings that other
-/// commands need.
+/// The guide whose recordings and trainings the test really runs, because other commands need their
+/// results.
 constexpr const char* kPhasesGuide = "three-phases.md";
 constexpr const char* kRecords = "^\\./data_prep/data_prep record ";
 constexpr const char* kTrainsForReal = "traffic_train .*--run-dir runs/(first|second|third)\\b";
 
-/// Sizes of the trainings that run in full; [model] and [vehicles] are the shipped ones.
+/// Arguments that make the trainings of kPhasesGuide small. They leave the shipped sizes in [model]
+/// and [vehicles].
 constexpr const char* kSmall =
     " --set train.max_steps=4 --set data.batch_size=4 --set env.max_time_s=45 "
     "--set rollout.workers=1 --set rollout.envs_per_worker=2 --set training.iterations=1 "
@@ -79,7 +81,7 @@ constexpr const char* kSmall =
 /// How the test runs a command; the first pattern that matches applies.
 struct Treatment {
   const char* pattern;
-  const char* appended;  ///< null: the test does not run it
+  const char* appended;  ///< arguments to append; null means that the test does not run the command
   const char* reason = "";
 };
 const std::vector<Treatment> kTreatments{
@@ -161,7 +163,8 @@ class DocumentedCommands : public ::testing::Test {
 };
 
 TEST_F(DocumentedCommands, ThePhasesOneAtATimeStartFromEachOthersResults) {
-  ASSERT_EQ(run_.size(), 4U) << kPhasesGuide << " records, and trains phase by phase";
+  ASSERT_EQ(run_.size(), 4U) << kPhasesGuide
+                             << " should have one command that records and three that train";
   for (const Done& done : run_) {
     ASSERT_EQ(done.outcome.exit_code, 0) << done.command.text << "\n" << done.outcome.output;
   }
@@ -171,8 +174,8 @@ TEST_F(DocumentedCommands, ThePhasesOneAtATimeStartFromEachOthersResults) {
   EXPECT_NE(run_[3].outcome.output.find("perception and controller"), std::string::npos);
 }
 
-/// The README's trainings and comparisons, small, one after the other. PATH is the controller that
-/// the first training makes.
+/// Runs the README's trainings and comparisons at a small size, one after the other. PATH stands
+/// for the controller that the first training makes.
 TEST_F(DocumentedCommands, TheReadmesCommandsWorkInTheirOrder) {
   constexpr const char* kTraining =
       " --preset test --set run.device=cpu --set search.minutes=0 --set env.objective=delay --set "

@@ -1,4 +1,5 @@
-/// Links between documents: they resolve, and a reader of README.md reaches every document.
+/// Checks the links between documents: each leads to a file and a heading, and a reader who starts
+/// at README.md can reach every document.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,8 +36,8 @@ std::string prose_of(const fs::path& file) {
 }
 
 struct Link {
-  std::string path;    ///< relative to the folder of the document; empty: the document itself
-  std::string anchor;  ///< without #; empty: the beginning
+  std::string path;    ///< relative to the document's folder; if empty, the document itself
+  std::string anchor;  ///< heading without #; if empty, the beginning of the document
 };
 
 /// Links to files of the repository, pictures included.
@@ -115,7 +116,7 @@ TEST(Documents, EveryFileOfDocsIsReachableFromTheReadme) {
   for (const auto& entry : fs::recursive_directory_iterator(kRoot / "docs")) {
     if (entry.is_directory()) continue;
     EXPECT_TRUE(reached.contains(fs::weakly_canonical(entry.path())))
-        << entry.path() << " cannot be reached from README.md";
+        << entry.path() << " cannot be reached by links from README.md";
   }
 }
 

@@ -1,4 +1,4 @@
-/// The training dqn as users run it: short episodes on the shipped merge.
+/// Runs the training dqn as users do, on short episodes of the shipped scenario `merge`.
 #include <algorithm>
 #include <set>
 

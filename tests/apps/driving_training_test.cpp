@@ -1,4 +1,4 @@
-/// The training of the driving policy as users run it.
+/// Trains the driving policy as users do.
 #include <hdf5.h>
 
 #include <cstdint>
@@ -32,7 +32,8 @@ class DrivingTraining : public RunFolderTest {
     writer.finish();
   }
 
-  /// Two epochs with a validation after each. Later arguments override earlier ones.
+  /// The command of a training of two epochs with a validation after each. Later arguments override
+  /// earlier ones.
   [[nodiscard]] std::string command(int ranks, const std::string& run,
                                     const std::string& arguments = "",
                                     const std::string& environment = "X=1") const {
@@ -164,7 +165,7 @@ TEST_F(DrivingTraining, TheConfigurationOfAComparisonOfDriversIsPrinted) {
   EXPECT_THAT(printed.output, HasSubstr("scenario = \"lights_town\"\n"));
 }
 
-/// The whole way of the guide, smaller: record a town, train, drive, and learn from corrections.
+/// All steps of the guide at a small size: record a town, train, drive, and learn from corrections.
 TEST_F(DrivingTraining, APolicyLearnsInATownAndDrivesThereAndElsewhere) {
   const auto record = [this](const std::string& town, int seconds) {
     const Outcome outcome =
@@ -186,7 +187,7 @@ TEST_F(DrivingTraining, APolicyLearnsInATownAndDrivesThereAndElsewhere) {
   ASSERT_EQ(trained.exit_code, 0) << trained.output;
   EXPECT_THAT(trained.output, HasSubstr("constant turn rate and acceleration"));
   const auto result = summary("run")["result"];
-  EXPECT_LT(result["l2_3s_m"], 3.5) << "constant velocity has more than 4 m";
+  EXPECT_LT(result["l2_3s_m"], 3.5) << "the error of constant velocity is more than 4 m";
   const Outcome driven = run_program(
       TRAFFIC_BIN_DIR "/traffic_eval --driver constant_velocity --driver checkpoint:" +
       best("run") +
@@ -197,7 +198,7 @@ TEST_F(DrivingTraining, APolicyLearnsInATownAndDrivesThereAndElsewhere) {
       nlohmann::json::parse(driven.output.substr(driven.output.find('{')), nullptr, false);
   ASSERT_EQ(json["drivers"].size(), 3U);
   EXPECT_GT(json["drivers"][2]["score"], json["drivers"][1]["score"])
-      << "a policy of half a minute drives better than straight ahead";
+      << "a policy trained for half a minute must drive better than one that drives straight on";
   const Outcome corrected =
       run_program(command(1, "corrected",
                           settings + "--set train.max_steps=5 --set run.init_from=" + best("run") +

@@ -1,4 +1,5 @@
-/// traffic_train with all phases in one run: few steps, short episodes, two ranks.
+/// Base of tests that run all phases of traffic_train in one run, with few steps and short episodes
+/// on two ranks.
 #pragma once
 
 #include <string>

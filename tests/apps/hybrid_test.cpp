@@ -1,4 +1,4 @@
-/// traffic_train with all phases in one run, as users start it: few steps, short episodes.
+/// Runs all phases of traffic_train in one run as users do, with few steps and short episodes.
 #include "hybrid_fixture.h"
 #include "traffic/checkpoint/file.h"
 

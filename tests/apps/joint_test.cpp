@@ -1,4 +1,5 @@
-/// Vehicles and traffic lights trained together, as users run it: short episodes on `arterial`.
+/// Trains vehicles and traffic lights together as users do, on short episodes of the scenario
+/// `arterial`.
 #include "support/run_folder_test.h"
 
 namespace traffic::test {
@@ -8,11 +9,12 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr int kFirstComparisonSeed = 850'000'000;  // baseline_runs.h
+/// First seed of the final comparison, as in rollouts/baseline_runs.h.
+constexpr int kFirstComparisonSeed = 850'000'000;
 
 class JointTraining : public RunFolderTest {
  protected:
-  /// Two minutes of traffic an episode. Later arguments override earlier ones.
+  /// The command of a training with episodes of two minutes. Later arguments override earlier ones.
   [[nodiscard]] std::string train(int ranks, const std::string& run,
                                   const std::string& arguments = "",
                                   const std::string& environment = "X=1") const {

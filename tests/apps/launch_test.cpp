@@ -1,4 +1,5 @@
-/// The scripts of launch/, with stand-ins for the programs that install, build and train.
+/// Runs the scripts of launch/. Stand-ins take the place of the programs that install, build and
+/// train; they only record how they are called.
 #include <csignal>
 #include <cstdlib>
 
@@ -13,7 +14,7 @@ using ::testing::Not;
 
 class LaunchTest : public RunFolderTest {
  protected:
-  /// A repository with the real scripts and with programs that record how they are called.
+  /// Makes a folder like the repository, with the real scripts and with stand-ins for programs.
   void SetUp() override {
     RunFolderTest::SetUp();
     for (const char* name : {"preset.sh", "quickstart.sh", "test.sh", "train.sh", "manage.sh"}) {
@@ -93,7 +94,7 @@ TEST_F(LaunchTest, QuickstartLeavesTheDataThatTheConfigurationsName) {
   EXPECT_TRUE(fs::exists(dir_ / "data/merge/merge-0000.h5"));
   EXPECT_FALSE(fs::exists(dir_ / "data/merge.recording"));
   EXPECT_THAT(calls(), Not(HasSubstr("data.files"))) << "configs/hybrid.toml names data/merge";
-  // data_prep's default seeds are used by nothing else.
+  // Nothing else uses the default seeds of data_prep, so the script need not choose others.
   EXPECT_THAT(calls(), Not(HasSubstr("--seeds")));
   // A second quickstart uses the recordings of the first.
   fs::remove(dir_ / "calls");
@@ -126,8 +127,8 @@ TEST_F(LaunchTest, QuickstartTrainsBeforeItBuildsTheOtherPrograms) {
   EXPECT_LT(all.find("./traffic_train configs/hybrid.toml"), all.find("traffic_doctor"));
 }
 
-/// A stand-in for traffic_train, and one for mpirun whose jobs end with the codes in `codes`, one
-/// after the other.
+/// Adds a stand-in for traffic_train, and one for mpirun. The first job of mpirun ends with the
+/// first exit code in the file `codes`, the second with the second, and so on.
 class TrainScriptTest : public LaunchTest {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-/// Traffic lights as users train and evaluate them: the agent `lights` alone.
+/// Trains and evaluates traffic lights as users do: only the agent `lights` learns.
 #include <array>
 
 #include "support/run_folder_test.h"
@@ -10,11 +10,13 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr int kFirstComparisonSeed = 850'000'000;  // baseline_runs.h
+/// First seed of the final comparison, as in rollouts/baseline_runs.h.
+constexpr int kFirstComparisonSeed = 850'000'000;
 
 class LightsTraining : public RunFolderTest {
  protected:
-  /// One small network, two minutes of traffic an episode. Later arguments override earlier ones.
+  /// The command of a training on one small network with episodes of two minutes. Later arguments
+  /// override earlier ones.
   [[nodiscard]] std::string train(int ranks, const std::string& run,
                                   const std::string& arguments = "",
                                   const std::string& environment = "X=1") const {
@@ -231,7 +233,7 @@ TEST_F(LightsTraining, LightsAreTrainedBesideControlledVehicles) {
   EXPECT_GT(found[1]["interventions"], 0);
   EXPECT_GT(found[1]["signal_changes"], 0);
   EXPECT_EQ(found[1]["delay_s"], found[2]["delay_s"])
-      << "the checkpoint brings the controller that acted beside it";
+      << "the checkpoint must contain the vehicles' controller, which acted during the training";
   const Outcome two = run_program(train(1, "two", "--set env.beside=greedy"));
   EXPECT_EQ(two.exit_code, 2);
   EXPECT_THAT(two.output, HasSubstr("env.beside"));

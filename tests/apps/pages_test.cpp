@@ -1,4 +1,4 @@
-/// The HTML pages that the programs write, opened in a headless browser.
+/// Opens the HTML pages that the programs write in a headless browser.
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -116,8 +116,8 @@ TEST_F(PagesTest, AReplayShowsTheLightsOfItsNetwork) {
   ASSERT_GT(lines.size(), 0U);
   const auto& changes = replay["recordings"][0]["lights"];
   ASSERT_GT(changes.size(), lines.size() / 4);
-  // Every line's links are letters of its light, which is known from the first second on and
-  // changes within two minutes.
+  // Each link of a stop line is the index of a letter in the state of its light. The replay has
+  // that state from the first second on, and the state changes within two minutes.
   for (const auto& line : lines) {
     EXPECT_EQ(line["line"].size(), 4U);
     int seen = 0;

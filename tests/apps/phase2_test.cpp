@@ -1,4 +1,4 @@
-/// traffic_train in phase 2, as users start it: short episodes on the shipped merge.
+/// Runs phase 2 of traffic_train as users do, on short episodes of the shipped scenario `merge`.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -58,7 +58,8 @@ int count(const std::string& text, const std::string& part) {
 
 class Phase2Test : public RunFolderTest {
  protected:
-  /// Episodes of a minute and a tiny model. Later arguments override earlier ones.
+  /// The command of a training with a tiny model and episodes of a minute. Later arguments override
+  /// earlier ones.
   [[nodiscard]] std::string command(int ranks, const std::string& run,
                                     const std::string& arguments = "",
                                     const std::string& environment = "") const {
@@ -201,7 +202,7 @@ TEST_F(Phase2Test, ADemandCurriculumTrainsOnItsDemandsInTurn) {
     if (!figures.contains("rollout/demand_scale")) continue;
     scales.push_back(figures["rollout/demand_scale"]);
     EXPECT_FALSE(figures.contains("rollout/gain_of_means"))
-        << "the two demands have no common baseline";
+        << "the two demands have different baselines, so there is no common gain";
   }
   EXPECT_EQ(scales, (std::vector<double>{0.3, 0.3, 1.5, 1.5}));
   // Sum of arrived vehicles and number of episodes, by the kind of episode and the half of the
@@ -231,7 +232,8 @@ TEST_F(Phase2Test, ADemandCurriculumTrainsOnItsDemandsInTurn) {
     return arrived.at(kind).first / arrived.at(kind).second;
   };
   EXPECT_LT(mean("train 1"), 0.6 * mean("none"));
-  EXPECT_GT(mean("train 2"), 1.1 * mean("none")) << "in two minutes few more can arrive";
+  EXPECT_GT(mean("train 2"), 1.1 * mean("none"))
+      << "the demand is 1.5 times as high, but few more vehicles can arrive in two minutes";
   EXPECT_NEAR(mean("eval"), mean("none"), 0.2 * mean("none"))
       << "evaluations use the demand of the scenario";
 }
@@ -330,7 +332,7 @@ TEST_F(Phase2Test, ACheckpointWithRemovedKeysIsReadAndTheyAreNamedOnce) {
       command(2, "new", "--set training.iterations=1 --set run.init_from=" + old.string()));
   EXPECT_EQ(started.exit_code, 0) << started.output;
   EXPECT_EQ(count(started.output, names), 1) << started.output;
-  // Settings of the user and sizes are checked as strictly as before.
+  // Unknown keys in the settings of the user, and other sizes of the model, are still refused.
   EXPECT_EQ(run_program(command(2, "no", "--set model.old_width=3")).exit_code, 2);
   const Outcome other =
       run_program(command(2, "no", "--set vehicles.hidden_dim=8 --resume " + old.string()));
@@ -338,7 +340,7 @@ TEST_F(Phase2Test, ACheckpointWithRemovedKeysIsReadAndTheyAreNamedOnce) {
 }
 
 TEST_F(Phase2Test, CrashesAndInvalidAnswersCostOnlyTheirEpisodes) {
-  // With a probability alone some runs would have no fault.
+  // A fault with a probability may not occur in some runs, so add one that always occurs.
   for (const auto& [fault, said_of_each] :
        {std::pair("sumo_env.step:*:p0.002:segv,sumo_env.step:1:100:segv", "fault segv at"),
         std::pair("sumo_env.step:0:100:huge", "episode was lost (")}) {
@@ -413,11 +415,11 @@ TEST_F(Phase2Test, ImitatesAScriptedControllerBeforeItLearnsByItself) {
     cv_steps.push_back(row.value("rollout/cv_steps", 0.0));
   }
   ASSERT_EQ(losses.size(), 4U);
-  EXPECT_GT(cv_steps[0], 0.0) << "the script has commanded no vehicle";
-  // Loss of an untrained controller that commands no vehicle, with a probability of 0.35 to
-  // command.
+  EXPECT_GT(cv_steps[0], 0.0) << "the script must have commanded some vehicles";
+  // The loss must be lower than that of an untrained controller, which commands a vehicle with
+  // probability 0.35, if the script commands no vehicle.
   EXPECT_LT(losses[2], -std::log(0.65));
-  EXPECT_EQ(losses[3], 0.0) << "the last iteration is PPO's";
+  EXPECT_EQ(losses[3], 0.0) << "the last iteration must learn by PPO, not by imitation";
   const auto result = summary("run")["result"];
   EXPECT_EQ(result["script"], "yield");
   EXPECT_THAT(result["kept"], ::testing::AnyOf("script yield", "imitation", "ppo"));
@@ -460,7 +462,7 @@ TEST_F(Phase2Test, DaggerEndsWithTheSameBitsIfTheRunIsResumed) {
   EXPECT_LT(own[2], own[0]) << "the policy learns from the commands that the script would give";
 }
 
-/// An advisor, and traffic in which it gives commands.
+/// Settings with an advisor, and with traffic in which the advisor gives commands.
 const std::string kAdvised =
     "--set 'vehicles.inputs=[\"features\",\"globals\"]' --set env.max_time_s=300 "
     "--set 'vehicles.advisor=meter(density=10)' --set env.zone_m=100 "
@@ -503,8 +505,8 @@ TEST_F(Phase2Test, AnAdvisedPolicyLearnsTheSameBitsIfTheRunIsResumed) {
   EXPECT_EQ(fits.exit_code, 0) << fits.output;
 }
 
-/// The entropy bonus outweighs the reward, so a controller without commands learns to stop all
-/// vehicles.
+/// Settings in which the entropy bonus outweighs the reward. A controller that starts without
+/// commands therefore learns to stop all vehicles.
 const std::string kUnlearns =
     "--set 'vehicles.inputs=[\"features\",\"globals\"]' --set env.max_time_s=180 "
     "--set vehicles.first_command_probability=0.02 --set ppo.ent_coef=10 "
@@ -634,8 +636,9 @@ TEST_F(Phase2Test, RandomPerceptionMustBeAllowedByAKey) {
     for (const char* part : {"run.init_from", "vehicles.inputs=[", "allow_random_perception"}) {
       EXPECT_THAT(refused.output, HasSubstr(part));
     }
-    EXPECT_THAT(refused.output, ::testing::Not(HasSubstr("uncontrolled"))) << "simulations ran";
-    EXPECT_FALSE(fs::exists(dir_ / "run")) << "left a folder behind";
+    EXPECT_THAT(refused.output, ::testing::Not(HasSubstr("uncontrolled")))
+        << "no simulation may run before the refusal";
+    EXPECT_FALSE(fs::exists(dir_ / "run")) << "the refused run must not leave a folder behind";
   }
   // A checkpoint holds its configuration, so the command need not repeat it.
   ASSERT_EQ(run_program(command(2, "run", "--set training.iterations=1")).exit_code, 0);

@@ -1,4 +1,4 @@
-/// The recordings of launch/quickstart.sh, and commands that a user types after it.
+/// Makes the recordings of launch/quickstart.sh, and runs commands that a user types after it.
 #include <iterator>
 #include <regex>
 
@@ -52,7 +52,7 @@ TEST_F(QuickstartDataTest, TheShippedConfigurationsTrainOnItAsTyped) {
             " --phase 1 --set train.max_steps=2 --set data.batch_size=4 --set run.device=cpu");
     EXPECT_EQ(trained.exit_code, 0) << config << "\n" << trained.output;
     EXPECT_THAT(trained.output, Not(HasSubstr("evaluation.seeds are recorded")))
-        << "the recordings share no seed with the evaluation";
+        << "the recordings must share no seed with the evaluation";
   }
 }
 

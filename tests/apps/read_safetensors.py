@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints name, shape and sum of every tensor of a safetensors file, read by the format's description alone.
+"""Prints name, size and sum of every tensor of a safetensors file, without the library of that format.
 
-8 bytes with the length of the header (little-endian), the header in JSON, then the values.
+Such a file consists of 8 bytes with the length of the header (little-endian), the header in JSON, and the values.
 """
 import json
 import sys

@@ -1,5 +1,5 @@
-/// Faults besides lost ranks that a training of phase 1 survives: disks that fail, are slow or
-/// hang, slow ranks, other numbers of ranks, errors while another one is reported.
+/// Runs trainings of phase 1 with faults: disks that fail, are slow or hang, slow ranks, non-finite
+/// numbers, clocks that jump, and errors while another error is reported.
 #include <sys/wait.h>
 
 #include <csignal>
@@ -15,7 +15,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr int kStepTimeout_s = 90;  // a start beside other tests has taken more than 30
+constexpr int kStepTimeout_s = 90;  // starts have taken more than 30 s while other tests ran
 const std::string kSaving = "--set checkpoint.save_interval_steps=2 ";
 
 class ReliabilityTest : public TrainTest {
@@ -40,8 +40,8 @@ class ReliabilityTest : public TrainTest {
 };
 
 TEST_F(ReliabilityTest, AFailedSaveLosesNothingNotEvenTheBest) {
-  // The first best step cannot be saved, and a second try before the next step fails, too. Then
-  // there is room again.
+  // Saving the first best step fails, and so does a second try before the next step. Then the disk
+  // has room again.
   const std::string arguments = kSaving + "--set train.max_steps=36 --set train.epochs=20 ";
   const Outcome outcome =
       run_program(command(2, "run", arguments, failing("write:-best.h5:1:28:2")));
@@ -139,7 +139,7 @@ TEST_F(ReliabilityTest, CheckpointsNameTheirRunAndTheirProgram) {
   EXPECT_THAT(resumed.output, AllOf(HasSubstr("belongs to run " + id),
                                     HasSubstr("saved by 2 ranks, this run has 1")));
   const checkpoint::Snapshot result = saved("run/checkpoints/phase1.h5");
-  EXPECT_EQ(result.text("run/id"), id) << "it is the same run";
+  EXPECT_EQ(result.text("run/id"), id) << "a resumed run must keep its id";
   EXPECT_EQ(result.integer("run/world_size"), 1);
   EXPECT_THAT(result.text("run/program"), HasSubstr("traffic_train "));
   EXPECT_THAT(result.text("run/libraries"), AllOf(HasSubstr("torch "), HasSubstr("HDF5 ")));

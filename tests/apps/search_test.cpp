@@ -1,4 +1,5 @@
-/// traffic_train with a search before its training: on short episodes of shipped networks.
+/// Runs traffic_train with a search for the best script before the training, on short episodes of
+/// shipped networks.
 #include <gmock/gmock.h>
 
 #include <csignal>
@@ -22,8 +23,8 @@ using ::testing::StartsWith;
 
 class SearchTest : public RunFolderTest {
  protected:
-  /// The shipped configuration for any network, with a short search and a training of two
-  /// iterations. Later arguments override earlier ones.
+  /// The command of a training of two iterations after a short search, with the shipped
+  /// configuration for any network. Later arguments override earlier ones.
   [[nodiscard]] std::string command(const std::string& run, const std::string& arguments,
                                     const std::string& configuration = "any.toml") const {
     return TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np 2 " TRAFFIC_BIN_DIR
@@ -46,8 +47,8 @@ class SearchTest : public RunFolderTest {
     std::ifstream in(path);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  /// The scenario `merge` with traffic for ten hours: one whole episode takes about as long as the
-  /// search may take.
+  /// Writes the scenario `merge` with ten hours of traffic, whose simulation takes about as long as
+  /// the whole search may take. @return path of the .sumocfg
   [[nodiscard]] std::string long_merge() const {
     const std::string merge = TRAFFIC_SOURCE_DIR "/configs/scenarios/merge/merge.";
     const auto write = [&](const std::string& name, const std::string& content) {
@@ -107,7 +108,8 @@ TEST_F(SearchTest, ComparesTheFirstPartOfEpisodesWhereWholeOnesTakeTooLong) {
   EXPECT_EQ(found["episode_s"], 36000.0);
   EXPECT_GT(found["horizon_s"], 0.0);
   EXPECT_LT(found["horizon_s"], 18000.0);
-  // How many seeds fit, and so whether an interval lies above 0, depends on the machine.
+  // The speed of the machine decides how many seeds fit, and so whether a script is clearly better
+  // than no control.
   EXPECT_GE(found["tried"].size(), 2U) << log;
   EXPECT_THAT(log, AllOf(HasSubstr("too long for search.minutes = 0.5"),
                          HasSubstr("of 36000 s of an episode")));

@@ -1,4 +1,4 @@
-/// The program snakes as users start it.
+/// Starts the program snakes as users do.
 #include "support/run_folder_test.h"
 
 namespace traffic::test {

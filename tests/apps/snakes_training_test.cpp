@@ -1,4 +1,4 @@
-/// The training snakes as users run it.
+/// Runs the training snakes as users do.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -16,8 +16,8 @@ using ::testing::HasSubstr;
 
 class SnakesTraining : public RunFolderTest {
  protected:
-  /// Later arguments override earlier ones. A round is 16 games a rank. @param starter a program
-  /// that starts each rank's program
+  /// The command of a training. A round has 16 games on each rank. Later arguments override earlier
+  /// ones. @param starter words before the program's name in each rank's command
   [[nodiscard]] std::string command(int ranks, const std::string& run,
                                     const std::string& arguments = "",
                                     const std::string& environment = "X=1",
@@ -61,7 +61,8 @@ TEST_F(SnakesTraining, KilledAndResumedItEndsWithTheSameBits) {
   }
 }
 
-/// Kills a run at random moments: while it starts, saves or learns. TRAFFIC_KILLS is their number.
+/// Kills a run at random moments: while it starts, saves or learns. The environment variable
+/// TRAFFIC_KILLS is the number of kills.
 TEST_F(SnakesTraining, KilledAtAnyMomentItEndsWithTheSameBits) {
   const char* wanted = std::getenv("TRAFFIC_KILLS");
   const int kills = wanted == nullptr ? 3 : std::atoi(wanted);
@@ -75,7 +76,8 @@ TEST_F(SnakesTraining, KilledAtAnyMomentItEndsWithTheSameBits) {
   int killed = 0;
   for (int tries = 0; killed < kills && tries < 10 * kills; ++tries) {
     const std::string of_rank = std::to_string(rng.uniform_int(2));
-    // Every other kill comes early, so that a run also reaches its late parts.
+    // Every other kill comes between 20 % and 60 % of the run, so that the run makes progress from
+    // one kill to the next.
     const double after_s = whole_s * (tries % 2 == 0 ? 0.2 + 0.4 * rng.uniform() : rng.uniform());
     const std::string starter = "bash -c 'if [ $OMPI_COMM_WORLD_RANK = " + of_rank +
                                 " ]; then exec timeout -s KILL " + std::to_string(after_s) +
@@ -84,7 +86,7 @@ TEST_F(SnakesTraining, KilledAtAnyMomentItEndsWithTheSameBits) {
       ++killed;
       continue;
     }
-    expect_same_bits("whole", "cut");  // the run ended before the kill; the next one starts anew
+    expect_same_bits("whole", "cut");  // the run ended before the kill, so start a new one
     fs::remove_all(dir_ / "cut");
   }
   std::printf("killed %d times\n", killed);
@@ -147,7 +149,7 @@ TEST_F(SnakesTraining, ItsPlayerPlaysInTheOtherPrograms) {
   EXPECT_TRUE(fs::exists(dir_ / "game.html"));
 }
 
-/// 352 bytes a transition, on each of two ranks.
+/// A transition takes 352 bytes in the replay of each of the two ranks.
 TEST_F(SnakesTraining, StatesTheMemoryOfItsReplayBeforeItBegins) {
   const Outcome outcome = run_program(command(
       2, "run", "--dry-run --set offpolicy.hidden_dim=128 --set offpolicy.buffer_size=3000000"));

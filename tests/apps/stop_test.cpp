@@ -1,7 +1,7 @@
-/// A stop requested at each place of a training: the training saves its complete steps, and the
-/// same command continues to the bits of a run without a stop. The test stops a run at one place
-/// after the other, with each of the signals that request a stop. A process sends itself the signal
-/// at that place.
+/// Stops trainings at many places of the program, by each of the signals that request a stop. The
+/// training must save its complete steps. The same command must then continue the training, which
+/// ends with the same bits as a run without a stop. A fault point (TRAFFIC_FAULT) in the program
+/// makes a process send itself the signal at the chosen place.
 #include <csignal>
 
 #include "train_fixture.h"
@@ -11,6 +11,7 @@ namespace {
 
 constexpr int kStopped = 75;
 
+/// A place of the program at which a test stops the training.
 struct Place {
   const char* site;
   const char* step;
@@ -32,7 +33,9 @@ class StopTest : public TrainTest {
            (dir_ / run).string() + " " + arguments;
   }
 
-  /// @param command_of makes the command from a run's name and its environment
+  /// Stops a run at one place after the other, and compares its end with that of an uninterrupted
+  /// run.
+  /// @param command_of makes the command from the run's name and environment variables
   template <typename Command>
   void expect_stops_cost_nothing(const Command& command_of, const std::vector<Place>& places) {
     const Outcome whole = run_program(command_of("whole", "X=1"));
@@ -43,7 +46,7 @@ class StopTest : public TrainTest {
       const Outcome outcome = run_program(command_of("cut", "TRAFFIC_FAULT=" + fault));
       EXPECT_THAT(outcome.output,
                   ::testing::HasSubstr("fault signal at " + std::string(place.site)))
-          << "the run did not reach this place";
+          << "the run did not reach the place " << place.site;
       if (place.may_be_done && outcome.exit_code == 0) continue;
       ASSERT_EQ(outcome.exit_code, kStopped) << fault << "\n" << outcome.output;
       EXPECT_EQ(summary("cut")["status"], "stopped") << fault;

@@ -21,7 +21,7 @@ using ::testing::Not;
 
 class TrafficEval : public RunFolderTest {
  protected:
-  /// Episodes of a minute and a half.
+  /// The command of an evaluation with episodes of a minute and a half.
   [[nodiscard]] static std::string command(const std::string& arguments) {
     return TRAFFIC_BIN_DIR "/traffic_eval --scenario merge --set env.max_time_s=90 " + arguments;
   }
@@ -127,7 +127,7 @@ TEST_F(TrafficEval, NamesNetworkBestControllerAndControllersWithoutCommands) {
   EXPECT_EQ(best, 1);
 }
 
-/// A network of another author: a street with some crossings, and trips on it.
+/// Base of tests on a scenario that the project does not ship: a street with some crossings.
 class StrangersNetwork : public TrafficEval {
  protected:
   void SetUp() override {
@@ -145,7 +145,8 @@ class StrangersNetwork : public TrafficEval {
     }
     ASSERT_GE(edges_.size(), 10U);
   }
-  /// Writes a scenario without an end, with a trip every 5 s for two minutes; types take turns.
+  /// Writes a scenario without an end. A trip departs every 5 s for two minutes, and the trips have
+  /// the given vehicle types in turn.
   [[nodiscard]] std::string scenario(const std::vector<std::string>& types) const {
     std::ofstream routes(dir_ / "s.rou.xml");
     routes << "<routes>";

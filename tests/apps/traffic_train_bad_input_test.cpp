@@ -40,7 +40,7 @@ TEST_P(RefusesBadInput, WithAClearMessageAndItsExitCode) {
       run_program(command(input.ranks, input.run, with_folder(input.arguments, dir_.string())), 60);
   EXPECT_EQ(outcome.exit_code, input.exit_code) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr(input.message));
-  // mpirun and MPI_Abort print no explanation of their own (framed by lines of dashes) after the
+  // mpirun and MPI_Abort would print explanations between lines of dashes. They must not hide the
   // program's message.
   EXPECT_THAT(outcome.output, Not(HasSubstr("-----")));
 }

@@ -72,11 +72,12 @@ TEST_F(TrainTest, LearnsThatTheseVehiclesKeepTheirAcceleration) {
 }
 
 TEST_F(TrainTest, EndsWith8BeforeAnyStepWhenThereIsNoRoomForTheCheckpoints) {
-  // The folder is in memory, so that a thousand checkpoints of a moderate model do not fit into it.
+  // /dev/shm lies in main memory, which is too small for a thousand checkpoints of a moderate
+  // model.
   const fs::path run = "/dev/shm/" + dir_.filename().string();
   const auto available = static_cast<double>(fs::space("/dev/shm").available);
   int width = 64;
-  // At least 32 width^2 parameters of 4 bytes, with two moments each.
+  // A checkpoint has at least 32 * width^2 parameters of 4 bytes, each with two moments of Adam.
   while (1000.0 * 3 * 4 * 32 * width * width < available) width *= 2;
   const std::string size = std::to_string(width);
   const Outcome outcome =
@@ -165,7 +166,7 @@ TEST_F(TrainTest, IgnoresMissingFeaturesAndResumesOnlyWithTheSame) {
 
 TEST_F(TrainTest, ContinuesWithAnotherNumberOfRanks) {
   const std::string saving = "--set checkpoint.save_interval_steps=2";
-  // Step 4 has the time to be saved, beside training, before its rank is killed.
+  // Step 4 is slowed down, so that its checkpoint is saved before the rank is killed in step 5.
   const std::string killed = "TRAFFIC_FAULT=train.step:0:4:slow:1000,train.step:0:5:kill";
   ASSERT_NE(run_program(command(2, "run", saving, killed)).exit_code, 0);
   const Outcome resumed = run_program(command(1, "run", saving));

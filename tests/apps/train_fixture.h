@@ -1,4 +1,5 @@
-/// traffic_train as users start it, on a small data set of vehicles that keep their acceleration.
+/// Base of tests that run phase 1 of traffic_train as users do, on a small data set of vehicles
+/// that keep their acceleration.
 #pragma once
 
 #include <iterator>
@@ -13,10 +14,11 @@
 
 namespace traffic::test {
 
-/// Accelerations of the vehicles in every episode.
+/// Accelerations of the vehicles in m/s2.
 inline constexpr double kAccelerations[] = {-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3};
 
-/// A row of vehicles on one lane. Each has its predecessor as neighbour and keeps its acceleration.
+/// A frame with a row of vehicles on one lane. Each keeps its acceleration, and has the vehicle
+/// with the previous number as its neighbour.
 inline scene::GraphFrame make_train_frame(int index, int vehicles, int episode) {
   scene::GraphFrame frame;
   const std::size_t columns = scene::node_features().size();
@@ -71,7 +73,7 @@ inline void write_train_data(const fs::path& path,
   writer.finish();
 }
 
-/// Tests in a folder with the data set.
+/// Base of tests whose folder contains the data set row.h5.
 class TrainTest : public RunFolderTest {
  protected:
   void SetUp() override {
@@ -79,7 +81,8 @@ class TrainTest : public RunFolderTest {
     write_train_data(dir_ / "row.h5");
   }
 
-  /// A tiny model and few steps. Later arguments override earlier ones.
+  /// The command of a training with a tiny model and few steps. Later arguments override earlier
+  /// ones.
   [[nodiscard]] std::string command(int ranks, const std::string& run,
                                     const std::string& arguments = "",
                                     const std::string& environment = "") const {

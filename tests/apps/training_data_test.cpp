@@ -1,4 +1,5 @@
-/// How traffic_train uses its data: shares of the ranks, batch sizes, damaged or changing files.
+/// Tests how traffic_train uses its data: shares of the ranks, batch sizes, and files that are
+/// damaged or change.
 #include <fcntl.h>
 #include <sys/file.h>
 
@@ -36,7 +37,7 @@ TEST_F(TrainingData, RecordedEvaluationSeedsAreNamed) {
 }
 
 TEST_F(TrainingData, MeasuredSharesFollowSpeedsAndStayInAResumedRun) {
-  // 17 steps an epoch.
+  // An epoch has 17 steps, so the run ends in the second epoch.
   const std::string options =
       "--set data.shard_weights=measured --set train.max_steps=24 --set "
       "checkpoint.save_interval_steps=2 --set checkpoint.keep_last=20";
@@ -61,7 +62,7 @@ TEST_F(TrainingData, MeasuredSharesFollowSpeedsAndStayInAResumedRun) {
     const auto last = checkpoint::load(dir_ / run / "checkpoints/step-000000022.h5");
     EXPECT_TRUE(at::equal(last.tensor("data/rank_weights"), weights));
     EXPECT_EQ(sampler_of(last).stages.size(), 1U)
-        << "the epoch continued with the same distribution";
+        << "the resumed epoch must use the same shares of the ranks";
   }
   EXPECT_EQ(summary("a")["parameters_xxh3"], summary("b")["parameters_xxh3"]);
 }

@@ -1,8 +1,8 @@
-// All-reduce of gradient-sized tensors, compared with the limit set by the memory.
+// Measures all-reduce of tensors as large as gradients, and compares it with the speed of the
+// memory.
 //   OMPI_MCA_btl=self,vader launch/mpirun.sh -np 2 build/release/bin/bench_all_reduce
-// For measurements between nodes see all_reduce_nodes.sh.
-// (The variable selects the fastest transport of MPI_Allreduce, which is measured for comparison
-// only.)
+// all_reduce_nodes.sh measures between nodes. The variable OMPI_MCA_btl selects the fastest
+// transport of MPI_Allreduce, which is measured only for comparison.
 #include <ATen/ATen.h>
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
@@ -52,8 +52,9 @@ void print(const char* what, const Times& times) {
   std::printf(" | %s %.2f (%.2f)", what, times.median_ms, times.best_ms);
 }
 
-/// Moves the same number of bytes between nodes as an all-reduce must, in each direction, by MPI
-/// alone: every leader sends them to the next leader and receives them from the previous one.
+/// Moves as many bytes between nodes in each direction as an all-reduce must, by MPI alone. The
+/// first rank of each node (its leader) sends them to the next leader and receives from the
+/// previous one.
 class LinkTraffic {
  public:
   LinkTraffic(const MpiSession& session, std::int64_t bytes)
@@ -94,8 +95,8 @@ void compare(const MpiSession& session, Communicator& communicator, std::int64_t
          MPI_Allreduce(plain.const_data_ptr(), other.mutable_data_ptr(), static_cast<int>(count),
                        MPI_FLOAT, MPI_SUM, world);
        },
-       // A lower bound: memcpy reads and writes each float of a rank once, which the all-reduce
-       // must do, too.
+       // A lower bound of the time: an all-reduce must read and write each float of a rank at least
+       // once, as memcpy does.
        [&] { std::memcpy(other.mutable_data_ptr(), plain.const_data_ptr(), plain.nbytes()); },
        [&] { link.exchange(); }});
   if (communicator.rank() != 0) return;

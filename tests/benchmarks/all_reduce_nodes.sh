@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures all-reduce between "nodes" of this machine (tests/nodes/nodes.sh) over links of given rates.
-# Usage: tests/benchmarks/all_reduce_nodes.sh [NODES [RANKS_A_NODE [RATE...]]]     (2 1 1gbit 10gbit)
+# Usage: tests/benchmarks/all_reduce_nodes.sh [NODES [RANKS_A_NODE [RATE...]]]     (default: 2 1 1gbit 10gbit)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 nodes=${1:-2} ranks=${2:-1}

@@ -1,5 +1,5 @@
-// Measures how long it takes to save (in the caller's thread and in a background thread), verify
-// and load a checkpoint with 15 million parameters and, for each, two moments of the optimizer.
+// Measures how long it takes to save, verify and load a checkpoint with 15 million parameters, each
+// with two moments of the optimizer. Saving is measured in the caller's and in a background thread.
 #include <ATen/ATen.h>
 #include <benchmark/benchmark.h>
 
@@ -37,8 +37,9 @@ void bm_save(benchmark::State& state) {
 }
 BENCHMARK(bm_save)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// The pause of training for a save. A thread does the rest of the work; the benchmark waits for it
-/// between two saves, outside of the measured time, as in a training that saves every few minutes.
+/// Measures how long a save by a background thread interrupts the training. Between two saves the
+/// benchmark waits for the thread, and this time does not count: a training saves every few
+/// minutes, so the thread has finished by then.
 void bm_pause(benchmark::State& state) {
   const Snapshot snapshot = make_snapshot();
   CheckpointManager manager(std::filesystem::temp_directory_path() / "bench-checkpoints", 1,
@@ -56,8 +57,8 @@ void bm_pause(benchmark::State& state) {
 }
 BENCHMARK(bm_pause)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// For comparison with bm_pause: the pause of training if it only had to copy the tensors and the
-/// thread did all other work.
+/// Measures only the copy of the tensors, for comparison with bm_pause. It is the minimum of the
+/// interruption, because the thread could do all other work.
 void bm_clone(benchmark::State& state) {
   for (auto _ : state) {
     state.PauseTiming();

@@ -3,8 +3,9 @@
 
     tests/benchmarks/compare_driving.py 'data/scenes/*.h5' --ranks 1 2 --peer-python .deps/torch
 
-The CPU time of traffic_train includes drawing the images, on all threads of all ranks. It is the difference between a
-long and a short run, so that it does not contain the start. Both programs use one thread for the network.
+The CPU time of traffic_train includes drawing the images, on all threads of all ranks. The script subtracts the time of
+a short run from that of a long run, so that the result does not contain the start of the program. Both programs use one
+thread for the network.
 """
 import argparse, os, pathlib, re, resource, subprocess, sys, tempfile
 

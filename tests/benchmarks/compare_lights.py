@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares traffic lights with sumo-rl and Stable-Baselines3's PPO: same networks, demand and seeds, whole programs, in
-turns.
+"""Compares our traffic lights with those of a peer, sumo-rl with Stable-Baselines3's PPO. Whole programs run in turns on
+the same networks, demand and seeds.
 
   tests/benchmarks/compare_lights.py --install-peer        # once: the peer's venv, from PyPI (2 GB, mostly torch)
   tests/benchmarks/compare_lights.py [--networks one_light lights_grid] [--parts rates delay] [--rounds 3]
@@ -13,9 +13,9 @@ decide every 5 s, with 3 s of yellow, a minimum green of 5 s, no teleports, and 
 --parts rates measures decisions (5 s of simulated time, all lights) per second of processor time, summed over all
 processes of a side. The time includes loading the network in every episode, but not the start of the programs. The
 rates are measured without learning (peer: random greens; ours: an untrained policy, inference included) and with PPO.
-Our policy starts near `greedy`, so it has shorter queues to simulate. Each side is therefore compared with SUMO alone:
-the sumo binary replays the recorded lights of this side without learning. The two sides are compared by their shares of
-the rate of SUMO alone.
+Our policy starts near the script `greedy`, so its queues are shorter, which makes the simulation faster. Each side is
+therefore compared with SUMO alone: the sumo binary replays the recorded lights of this side without learning. The two
+sides are compared by their shares of the rate of SUMO alone.
 
 --parts delay measures time loss plus departure delay per vehicle, including vehicles that never enter, on seeds that
 nothing was trained on. The peer trains for the same simulated time as ours (our selection included), and for the same
@@ -168,7 +168,7 @@ def rates(args, name, cfg, scratch):
     by_chance = [f"checkpoint:{untrained},sampled"]
 
     def replayed(kind, record):
-        """Program files, one per seed: `record(seed, additional file)` runs an episode."""
+        """Files with fixed-time programs, one per seed. `record(seed, additional file)` runs the episode to record."""
         files = []
         for seed in seeds[1:]:
             file, states = recorder(place, f"{kind}{seed}")
@@ -254,7 +254,7 @@ def delay(args, name, cfg, scratch):
     for training_seed in range(1, 1 + args.training_seeds):
         training = {"run.seed": training_seed, "training.iterations": args.training}
         cpu_s, (checkpoint, summary) = cpu_of(lambda: train_ours(cfg, training, scratch))
-        selections = args.training // EVAL_INTERVAL + 3  # those of our programs, plus the first and the last one
+        selections = args.training // EVAL_INTERVAL + 3  # evaluations during our training, before it and after it
         decisions = DECISIONS * (EPISODES * args.training + EVAL_EPISODES * selections)
         scripts = evaluate(cfg, ["none", "greedy", "max_pressure", f"checkpoint:{checkpoint}"], seeds)
         rows.append(("ours", training_seed, decisions, cpu_s, scripts.pop(f"checkpoint:{checkpoint}")))

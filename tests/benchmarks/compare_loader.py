@@ -5,9 +5,9 @@
   tests/benchmarks/compare_loader.py --peer-python /tmp/peer/bin/python [--data 'data/merge/*.h5'] [--rounds 3]
 
 Both sides make the same batches of 32 windows for an epoch, with two threads or worker processes; the numbers of windows,
-vehicles and edges are compared. Cold: the files are not in the page cache when the epoch begins. Warm: the following epoch,
-in which the peer's workers are already running. The peer reads windows in random order, like a DataLoader with shuffle.
-With --order recorded it reads them in sequence, which suits its chunk cache but is no use for training. Without --data,
+vehicles and edges must be equal. "Cold" means that the files are not in the page cache when the epoch begins. "Warm" is the
+following epoch, in which the peer's workers are already running. The peer reads windows in random order, like a DataLoader
+with shuffle. With --order recorded it reads them in sequence. This suits its chunk cache, but not a training. Without --data,
 twelve episodes of merge are recorded. Results are medians over rounds; compare only ratios from one call.
 """
 import argparse, ctypes, glob, json, mmap, os, statistics, sys, tempfile

@@ -57,7 +57,7 @@ def main():
     add_peer_arguments(parser)
     parser.add_argument("--iterations", type=int, default=4)
     parser.add_argument("--batch", type=int, default=4000)
-    parser.add_argument("--peer-batch", type=int, default=800, help="smaller than ours, because it affects the peer's run time but not its rate")
+    parser.add_argument("--peer-batch", type=int, default=800, help="steps per iteration of the peer; a small number only shortens its run")
     parser.add_argument("--scenario", default="merge")
     args = parser.parse_args()
     with_peer = has_peer(args)

@@ -11,7 +11,7 @@
 With --nodes each rank is a "node" of its own (tests/nodes/nodes.sh) behind a link of that rate. The script prints the rate
 of each run, the medians with their ratio to the first number of ranks, and the load of the machine. The load matters:
 ranks wait for each other, so other work on one core slows all of them. For each number of ranks it also measures the same
-number of one-rank runs at the same time. These share only the machine, so their total rate is the limit.
+number of one-rank runs at the same time. These runs share only the machine, so their total rate is the maximum.
 """
 import argparse
 import json

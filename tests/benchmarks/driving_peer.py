@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains the network of the driving policy with PyTorch: DataLoader and DistributedDataParallel on gloo.
 
-Started by compare_driving.py. The images are ready in memory, so that this program has no cost of drawing them.
+compare_driving.py starts this program. All images are in memory, so that it does not spend time on drawing them.
 Prints one line: samples per second of processor time and of wall time, and the maximum of resident memory.
 """
 import argparse, os, resource, time

@@ -1,4 +1,4 @@
-/// 3v3 snakes: environment steps of many boards on one core.
+/// Measures how many steps per second the game 3v3 snakes makes on many boards with one core.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -21,7 +21,7 @@ std::vector<Board> boards_of(std::size_t count) {
   return boards;
 }
 
-/// Random actions, the drawing of which is included; finished games restart.
+/// Steps with random actions. The time includes drawing the actions. Finished games restart.
 void random_actions(benchmark::State& state) {
   std::vector<Board> boards = boards_of(static_cast<std::size_t>(state.range(0)));
   traffic::Rng rng(1);
@@ -49,7 +49,8 @@ void paths_of_a_board(benchmark::State& state) {
 }
 BENCHMARK(paths_of_a_board);
 
-/// A scripted team, and the features of the other team, which moves randomly.
+/// Steps in which a script chooses the actions of one team. The other team moves at random, and its
+/// features are computed.
 void opponent_and_features(benchmark::State& state) {
   const auto opponent = static_cast<Opponent>(state.range(0));
   std::vector<Board> boards = boards_of(64);

@@ -1,5 +1,6 @@
-/// Measures the rate of batches and, for comparison, the rate at which their bytes can be copied.
-/// BENCH_DATA=GLOB measures with these files instead of synthetic traffic.
+/// Measures how many batches per second the loader makes. For comparison it also measures how fast
+/// the bytes of the batches can be copied. BENCH_DATA=GLOB measures with these files instead of
+/// synthetic traffic.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -15,7 +16,8 @@ namespace {
 
 using namespace traffic;
 
-/// Files as large as recordings of the merge scenario: about 250 vehicles with 8 neighbours each.
+/// Settings with synthetic files that are as large as recordings of the merge scenario: about 250
+/// vehicles with 8 neighbours each.
 const config::Data& bench_data() {
   static const data::test::TempDir dir;
   static const config::Data options = [] {
@@ -47,7 +49,8 @@ std::shared_ptr<const data::BatchSource<data::Batch>> bench_batches(
                                data::batch_options(options.data, options.seed, false));
 }
 
-/// One epoch: decoding, cropping and packing. range(0): reader threads, range(1): augmentation.
+/// One epoch with decoding, cropping and packing.
+/// @param state range(0): number of reader threads; range(1): whether samples are augmented
 void loader_epoch(benchmark::State& state) {
   data::LoaderOptions options{.data = bench_data(), .seed = 1};
   options.data.num_workers = state.range(0);
@@ -91,7 +94,7 @@ BENCHMARK(loader_epoch)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-/// One epoch with every block in the cache: cropping and packing only.
+/// One epoch with all blocks in the cache, so only with cropping and packing.
 void loader_epoch_cached(benchmark::State& state) {
   data::LoaderOptions options{.data = bench_data(), .seed = 1};
   options.data.num_workers = 0;
@@ -121,7 +124,7 @@ void loader_epoch_cached(benchmark::State& state) {
 }
 BENCHMARK(loader_epoch_cached)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// The upper limit: copying the bytes of a batch.
+/// Copies the bytes of a batch, which is the maximum rate of any loader.
 void copy_batch(benchmark::State& state) {
   const data::LoaderOptions options{.data = bench_data(), .seed = 1};
   data::TrafficLoader loader(bench_batches(bench_dataset(options.data), options), options);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the batches of data/loader.h in Python with h5py and torch's DataLoader. Started by compare_loader.py.
+"""Makes the batches of data/loader.h in Python with h5py and torch's DataLoader. compare_loader.py starts this program.
 
 Prints one line of JSON per epoch: seconds from the first request to the last batch, windows, vehicles, edges.
 """

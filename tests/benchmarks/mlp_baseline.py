@@ -3,7 +3,7 @@
 
   tests/benchmarks/mlp_baseline.py DATA.h5 ... [--seconds 60]      # needs h5py, numpy and torch
 
-The network has two hidden layers. It reads a vehicle's own speed, acceleration, position on its route and lane over four
+The network has two hidden layers and reads a vehicle's own speed, acceleration, position on its route and lane over four
 past seconds, and the gap to its leader and the leader's speed. It is trained on the training episodes for the given time;
 the script prints the RMSE on the test episodes, for vehicles that are on the road from 4 s before to 5 s after.
 """

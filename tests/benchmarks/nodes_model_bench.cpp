@@ -1,6 +1,6 @@
-// Durations of collectives between nodes of one rank each, compared with the model in
-// docs/design/scaling.md.
-// Usage: bench_nodes_model RATE_MBIT     (nodes_model.sh creates the nodes and the links)
+// Measures collectives between nodes with one rank each, and compares their durations with the
+// model in docs/design/scaling.md. Usage: bench_nodes_model RATE_MBIT     (nodes_model.sh creates
+// the nodes and the links)
 #include <ATen/ATen.h>
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
@@ -20,8 +20,9 @@ namespace {
 /// Share of a link's rate that TCP and Ethernet leave for data: 1448 of 1514 bytes.
 constexpr double kPayload = 1448.0 / 1514.0;
 
-/// Duration of an action that all ranks start together and repeat `times` times. A short action
-/// must be repeated, because the rank that leaves the barrier last finds the data already there.
+/// Median duration of an action that all ranks start together. Each measurement repeats the action
+/// `times` times. Without that a short action would seem too fast on the rank that leaves the
+/// barrier last, because the data of the others have already arrived.
 double median_ms(Communicator& communicator, int times, const std::function<void()>& action) {
   constexpr int kRuns = 7;
   std::vector<double> found;
@@ -50,7 +51,7 @@ double one_way_ms(const MpiSession& session, Communicator& communicator) {
          2;
 }
 
-/// The model for n nodes with one part each.
+/// The model of docs/design/scaling.md for n nodes, each with one part of the sum.
 struct Model {
   double one_way_ms;
   double bytes_per_ms;

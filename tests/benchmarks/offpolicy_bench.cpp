@@ -1,6 +1,6 @@
-/// Learning 3v3 snakes on one core: processor time of a step of the games, of a draw from the
-/// replay and of an update. The last benchmark combines them with the settings of
-/// configs/snakes.toml.
+/// Measures the parts of learning 3v3 snakes on one core: the processor time of a step of the
+/// games, of a draw from the replay and of an update. The last benchmark runs all parts in the
+/// proportions of configs/snakes.toml.
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 
@@ -12,7 +12,7 @@
 namespace traffic::train::snakes {
 namespace {
 
-/// A learning rank with enough data in its replay.
+/// The state of one learning rank, whose replay already has enough data for updates.
 class Rank {
  public:
   explicit Rank(const std::string& learner) {

@@ -1,10 +1,10 @@
-// Whole training steps of phase 1 (forward, backward, clip, Adam) in one process, on synthetic
-// windows.
+// Measures whole training steps of phase 1 (forward, backward, clip, Adam) in one process, on
+// synthetic windows.
 //   bench_phase1_step [full|small] [fp32|bf16] [steps]
 //   bench_phase1_step --gemm-bound [full|small] [fp32|bf16]   prints samples/s of this bound only
-// Prints the best and the median step, how its time is spent, and the bound that its matrix
-// products alone would set. Times are CPU time of the process, so that other load on the machine
-// has less influence.
+// Prints the fastest and the median step, the time of its parts, and a bound: the rate if a step
+// were only its matrix products. Times are CPU time of the process, so that other load on the
+// machine has less influence.
 #include <ATen/Parallel.h>
 #include <ATen/ops/_fused_adam.h>
 #include <fmt/format.h>
@@ -69,8 +69,8 @@ std::vector<Product> products(const config::Model& m, const benchmarks::Windows&
   return all;
 }
 
-/// Time in ms of a product of this shape, with the blocking of the fused path and operands in the
-/// cache.
+/// Time in ms of a matrix product of this shape. It is divided into blocks as in the fused layers,
+/// and its operands are in the cache.
 template <typename T>
 double product_ms(const Product& p) {
   const std::int64_t rows = std::min(model::kBlockRows, p.rows);

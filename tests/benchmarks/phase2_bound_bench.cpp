@@ -1,9 +1,9 @@
-// The cost of an environment step of phase 2 if it consisted only of the simulation and of the
-// arithmetic of the model. The simulation is SUMO's own step. The arithmetic is that of encoder,
-// world model, controller and learning epochs, in the batches of the training loop.
+// Measures the minimum cost of an environment step of phase 2: SUMO's own step and the arithmetic
+// of the model. The arithmetic is that of encoder, world model, controller and learning epochs, in
+// the batches of the training loop.
 //   bench_phase2_bound [scenario]
-// Small sizes (hidden 64), a decision every second, 10 epochs. Times are CPU time of one core, so
-// that other load has less influence.
+// The model has small sizes (hidden 64). There is one decision per simulated second, and learning
+// has 10 epochs. Times are CPU time of one core, so that other load has less influence.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <libsumo/Simulation.h>
@@ -158,11 +158,12 @@ class Inference {
 
 struct InTurn {
   Sumo sumo;           ///< mean over all simulations
-  double infer_s = 0;  ///< per environment step
+  double infer_s = 0;  ///< time of the model's inference per environment step
 };
 
-/// Simulations in separate processes take turns with each other and with the model, as in the
-/// training loop, so that a step finds the cache in the state that the other simulations have left.
+/// Runs simulations in separate processes, which take turns with each other and with the model, as
+/// in the training loop. Each step then finds the processor's cache as the other simulations left
+/// it.
 InTurn simulate_in_turn(const std::string& scenario, std::int64_t vehicles) {
   // The model runs after every kSimulations simulations.
   constexpr auto kBatch = static_cast<std::size_t>(kSimulations);
@@ -216,7 +217,7 @@ double seconds_of(const std::function<void()>& work) {
   return (cpu_s() - start) / kTimes;
 }
 
-/// Time from answers to decisions, as in the training loop, per environment step.
+/// Time per environment step from the answers of simulations to decisions, as in the training loop.
 double perceive_and_decide_s(double vehicles) {
   const config::Config config = small();
   train::Perception perception(config, 1, torch::kCPU);
@@ -243,8 +244,8 @@ double perceive_and_decide_s(double vehicles) {
 }
 
 struct Model {
-  double infer_s = 0;  ///< per environment step, on one core
-  double learn_s = 0;  ///< per environment step, on one core
+  double infer_s = 0;  ///< inference per environment step, on one core
+  double learn_s = 0;  ///< learning per environment step, on one core
 };
 
 Model arithmetic(double vehicles) {

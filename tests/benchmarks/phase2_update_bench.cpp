@@ -1,6 +1,6 @@
-/// The update of one rank in phase 2, without waiting for other ranks. It has 2000 states of one
-/// conflict with about six candidates each, small sizes (hidden 64), and 10 epochs in minibatches
-/// of 64 states.
+/// Measures the update of one rank in phase 2, without waiting for other ranks. The rank has 2000
+/// states of one conflict with about six candidates each. The model has small sizes (hidden 64),
+/// and the update has 10 epochs in minibatches of 64 states.
 #include <benchmark/benchmark.h>
 #include <torch/utils.h>
 
@@ -51,7 +51,7 @@ Step random_step(Policy& policy, const model::ControllerInputs& widths, Rng& rng
   const auto all = []<typename T>(const torch::Tensor& t, const T* data) {
     return std::vector<T>(data, data + t.numel());
   };
-  // In a single state, row numbers are positions.
+  // There is only one state, so the number of a row is the position of the candidate.
   note_decisions(step, {.place = all(made.row, made.row.const_data_ptr<std::int64_t>()),
                         .action = all(made.action, made.action.const_data_ptr<float>()),
                         .lane = all(made.lane, made.lane.const_data_ptr<std::int64_t>())});
@@ -84,8 +84,8 @@ void update(benchmark::State& state) {
   traffic::test::AloneCommunicator alone;
   Learner learner(config, policy, alone, 1);
   const Experience experience = random_experience(policy, widths);
-  learner.update(experience, experience.num_states(), 0);  // the first update fits the value for
-                                                           // longer
+  learner.update(experience, experience.num_states(), 0);  // not measured: the first update also
+                                                           // fits the value
   for (auto _ : state) learner.update(experience, experience.num_states(), 0);
   state.SetItemsProcessed(state.iterations() * experience.num_states());
 }

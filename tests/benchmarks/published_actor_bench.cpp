@@ -3,8 +3,8 @@
 ///     tests/benchmarks/published_actor.py actor_2000.pth actor.f32
 ///     build/release/bin/bench_published_actor actor.f32 checkpoint:PATH 1000
 ///
-/// The actor gets the observation of its authors' code, on the flat board and unscaled, and samples
-/// its actions.
+/// The actor gets the same observation as in the code of its authors, which is unscaled and treats
+/// the board as flat. It samples its actions.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -98,8 +98,9 @@ class PublishedActor final : public train::SnakesTeam {
     std::ifstream in(path, std::ios::binary);
     for (Layer* layer : {&first_, &second_, &third_}) layer->read(in);
     if (!in || in.peek() != std::ifstream::traits_type::eof()) {
-      throw DataError("{}: not the {} weights of the actor; make it with published_actor.py", path,
-                      first_.weights.size() + second_.weights.size() + third_.weights.size());
+      throw DataError(
+          "{}: expected the {} weights of the actor; make the file with published_actor.py", path,
+          first_.weights.size() + second_.weights.size() + third_.weights.size());
     }
   }
 
@@ -117,7 +118,7 @@ class PublishedActor final : public train::SnakesTeam {
 
  private:
   std::uint8_t draw(const Seen& seen) {
-    std::vector<float> x = second_(first_(seen));  // no activation between these two
+    std::vector<float> x = second_(first_(seen));  // no activation between these two layers
     for (float& value : x) value = std::max(value, 0.0F);
     x = third_(x);
     const float most = *std::ranges::max_element(x);

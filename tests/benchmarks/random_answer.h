@@ -1,4 +1,4 @@
-/// Answers of a simulation with random traffic, for benchmarks.
+/// Makes random traffic in the form in which a simulation answers a rank, for benchmarks.
 #pragma once
 
 #include <torch/types.h>
@@ -15,12 +15,13 @@
 
 namespace traffic::benchmarks {
 
-inline constexpr std::int64_t kCandidates = 6;  ///< approximate number per simulation
-inline constexpr std::int64_t kConnected = 4;   ///< one in this many vehicles is connected
+inline constexpr std::int64_t kCandidates = 6;  ///< maximum number per simulation
+inline constexpr std::int64_t kConnected = 4;   ///< one of this many vehicles is connected
 
 /// An answer of a simulation with random traffic.
 struct Answer {
-  /// One in kConnected vehicles is connected; the first kCandidates of these are candidates.
+  /// One of kConnected vehicles is connected. The first kCandidates connected ones are candidates,
+  /// which means that the policy may command them.
   Answer(std::uint64_t seed, std::int64_t vehicles)
       : graph(make_windows(1, static_cast<std::int64_t>(scene::node_features().size()), seed, 1,
                            vehicles)

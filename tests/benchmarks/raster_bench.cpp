@@ -1,4 +1,5 @@
-/// Time of an image from above, in processor time of one thread. Usage: bench_raster [images]
+/// Measures how long one thread takes to draw an image of a scene from above, in processor time.
+/// Usage: bench_raster [number of images]
 #include <cstdlib>
 #include <ctime>
 #include <vector>

@@ -31,7 +31,7 @@ def fetch(folder):
 def command(args, sumocfg):
     line = [program("traffic_eval"), "--scenario", str(sumocfg), "--seeds", args.seeds, "--demand-scale", str(args.demand_scale),
             "--jobs", str(args.jobs), "--set", "env.objective=delay", "--set", 'env.sumo_args=["--time-to-teleport", "-1"]',
-            "--set", "env.max_time_s=0"]  # to the scenario's end, whatever the checkpoint was trained with
+            "--set", "env.max_time_s=0"]  # run to the scenario's end, also if the checkpoint was trained on shorter episodes
     controllers = ["none"] + [f"{script}(period_s={period})" for script in SCRIPTS for period in (5, 10)]
     controllers += [f"checkpoint:{path}" for path in args.checkpoints]
     for controller in controllers:

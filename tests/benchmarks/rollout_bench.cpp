@@ -1,5 +1,6 @@
-// Simulation steps per second: SUMO alone, which is the upper limit, and the closed loop of ranks,
-// workers and simulations with a decision every second, including graphs, without commands.
+// Measures simulation steps per second of SUMO alone, which is the maximum, and of the closed loop
+// of ranks, workers and simulations. The loop has one decision per simulated second. It includes
+// the graphs of the vehicles, but no commands.
 #include <benchmark/benchmark.h>
 #include <libsumo/Simulation.h>
 

@@ -1,5 +1,5 @@
-// Time of a step of `merge` with the environment's additions to SUMO: the state alone, and the
-// graph.
+// Measures a simulation step of `merge` with the work that the environment adds to SUMO's own step:
+// reading the state of the vehicles, and also building their graph.
 #include <benchmark/benchmark.h>
 
 #include "traffic/scene/controller.h"
@@ -8,7 +8,7 @@
 namespace traffic {
 namespace {
 
-/// Steps at 600-900 s of congested episodes, with about 150 vehicles.
+/// Runs the steps between 600 s and 900 s of congested episodes, with about 150 vehicles.
 void run_steps(benchmark::State& state, bool with_frames) {
   sim::SumoEnv env({.scenario = "merge"});
   std::uint64_t seed = 10;

@@ -1,5 +1,5 @@
-/// Writes a data set in which all windows have 16 vehicles with 4 to 12 incoming edges (8 on
-/// average) each: the work of the reference model in the comparison with PyTorch DDP. Usage:
+/// Writes a data set for the comparison with PyTorch DDP (compare_phase1.py). All windows have 16
+/// vehicles, each with 4 to 12 incoming edges (8 on average), as in the data of the peer. Usage:
 /// synthetic_dataset OUT.h5 [FRAMES]
 #include <cstdio>
 #include <exception>

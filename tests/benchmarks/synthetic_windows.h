@@ -1,5 +1,5 @@
-// Random windows with the shape of phase 1: T frames of V vehicles, 4 to 12 incoming edges per
-// vehicle and frame, 8 on average.
+// Makes random windows as large as those of phase 1, for benchmarks: T frames with V vehicles. In
+// each frame a vehicle has 4 to 12 incoming edges, 8 on average.
 #pragma once
 
 #include <torch/types.h>
@@ -20,7 +20,7 @@ struct Windows {
   model::GraphBatch graph;  ///< nodes in the order [T, batch, V]
   model::WorldModelTargets targets;
   std::int64_t frames;
-  std::int64_t vehicles;  ///< batch * V
+  std::int64_t vehicles;  ///< number of vehicles of all windows together, batch * V
 };
 
 inline Windows make_windows(std::int64_t batch, std::int64_t node_features = 9,

@@ -15,7 +15,7 @@ def program(name):
 
 
 def environment(**more):
-    """One thread per process; mpirun may run as root if we are root."""
+    """Environment variables for one thread per process. mpirun may run as root if this script does."""
     env = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", **more)
     if os.geteuid() == 0:
         env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")

@@ -1,4 +1,5 @@
-// Interrupted and failed saves must leave the earlier checkpoints complete.
+// Kills processes while they save checkpoints, and lets saves fail: the earlier checkpoints must
+// stay complete.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -24,7 +25,8 @@ class CrashTest : public FolderTest {
   static constexpr std::int64_t kNumValues = 100'000;
 };
 
-/// Saves endlessly in the thread of a Saver, every third step as the best.
+/// Saves one step after the other in the thread of a Saver, until the process is killed. Every
+/// third step is saved as the best, too.
 [[noreturn]] void save_for_ever(const fs::path& dir, std::int64_t last_step,
                                 std::int64_t num_values) {
   CheckpointManager manager(dir, 2, "phase1");
@@ -62,7 +64,8 @@ TEST_F(CrashTest, KillAtAnyPointOfASaveLeavesACompleteCheckpoint) {
     EXPECT_EQ(load(manager.best_path()).step(), step - step % 3) << "killed at step " << step;
     last_step = step;
     for (const auto& entry : fs::directory_iterator(dir_)) {
-      EXPECT_EQ(entry.path().extension(), ".h5") << "left behind: " << entry.path();
+      EXPECT_EQ(entry.path().extension(), ".h5")
+          << "the killed save left a file behind: " << entry.path();
     }
   }
   EXPECT_GT(last_step, 0) << "no save finished, so the test proves nothing";

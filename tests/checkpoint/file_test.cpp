@@ -19,7 +19,7 @@ class FileTest : public FolderTest {
  protected:
   std::filesystem::path path_ = dir_ / "step-000000007.h5";
 
-  /// The message with which a file of these bytes is refused; empty if it is accepted.
+  /// Loads a file of these bytes. @return the message of the refusal; empty if it is accepted
   std::string refusal(const std::vector<char>& bytes) {
     write_bytes(path_, bytes);
     try {

@@ -1,5 +1,5 @@
-// Files with correct hashes that save() would never write: the loader refuses them by their
-// structure, before it allocates anything.
+// Checks that the loader refuses files that save() would never write. Their hashes are correct, so
+// the loader must detect them by their structure, before it allocates memory for their values.
 #include <gmock/gmock.h>
 #include <hdf5.h>
 #include <sys/wait.h>
@@ -29,8 +29,8 @@ void sign(std::vector<char>& bytes) {
 
 class HostileFileTest : public FolderTest {
  protected:
-  /// Limit of memory for loading a file of 10 kB. It is far above the need, also with a sanitizer,
-  /// and far below the sizes that damaged 32-bit and 64-bit numbers state.
+  /// Maximum memory for loading a file of 10 kB. It is far more than the loader needs, even with a
+  /// sanitizer, and far less than the sizes that damaged 32-bit and 64-bit numbers claim.
   static constexpr std::int64_t kMemoryAllowance = std::int64_t{512} << 20;
 
   std::filesystem::path path_ = dir_ / "hostile.h5";
@@ -55,7 +55,7 @@ class HostileFileTest : public FolderTest {
     H5Sclose(space);
   }
 
-  /// Loads variants of a file, each with up to four bytes changed and hashes that are right.
+  /// Loads variants of a file. Each has up to four changed bytes, and correct hashes.
   void expect_no_crash(const std::vector<char>& whole) {
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
       const pid_t child = traffic::test::fork_child();

@@ -1,4 +1,5 @@
-// Lets every file system call of a save fail once, with each error that it can have.
+// Lets each file system call of a save fail in turn, with each error that the call can return. The
+// checkpoints must stay complete.
 #include <gmock/gmock.h>
 
 #include <cerrno>
@@ -42,7 +43,7 @@ class IoFaultsTest : public FolderTest {
 
   static void check_folder_after(const fs::path& folder, bool saved) {
     for (const auto& entry : fs::directory_iterator(folder)) {
-      EXPECT_EQ(entry.path().extension(), ".h5") << "left behind: " << entry.path();
+      EXPECT_EQ(entry.path().extension(), ".h5") << "the save left a file behind: " << entry.path();
       EXPECT_NO_THROW(verify(entry.path()));
     }
     const ResumePoint point = CheckpointManager(folder, 2, "phase1").newest_valid();
@@ -50,7 +51,7 @@ class IoFaultsTest : public FolderTest {
     EXPECT_TRUE(point.rejected.empty());
     EXPECT_TRUE(same_bits(*point.snapshot, small_snapshot(point.snapshot->step())));
     EXPECT_EQ(load(folder / "best.h5").step(), point.snapshot->step())
-        << "the newest step was compared with a best checkpoint that is missing";
+        << "the newest step was saved as the best, so best.h5 must contain it";
     if (saved) {
       EXPECT_EQ(point.snapshot->step(), 2);
       EXPECT_EQ(load(folder / "phase1.h5").step(), 2);

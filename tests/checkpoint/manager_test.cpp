@@ -198,7 +198,7 @@ TEST_F(ManagerTest, PruningNeverRemovesTheNewestCompleteCheckpoint) {
   for (const std::int64_t step : {10, 20, 30, 40}) (void)manager.save_step(small_snapshot(step));
   for (const std::int64_t step : {20, 30, 40}) damage(manager.step_path(step));
   CheckpointManager other(folder_, 2, "phase1");
-  // A step lower than the damaged ones, e.g. after falling back to 10.
+  // The new step is lower than the damaged ones, as after a return to step 10.
   (void)other.save_step(small_snapshot(15));
   EXPECT_THAT(other.steps(), ElementsAre(40, 30, 15));
   EXPECT_EQ(other.newest_valid().snapshot->step(), 15);

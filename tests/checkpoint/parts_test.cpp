@@ -30,7 +30,8 @@ class PartsTest : public FolderTest {
     snapshot.put_text("parts/replay-rank0", names);
     return snapshot;
   }
-  /// The message with which a checkpoint is refused that names only the part `name`, or "accepted".
+  /// Loads a checkpoint that names only the part `name`.
+  /// @return the message of the refusal, or "accepted"
   [[nodiscard]] std::string refusal(const std::string& name) const {
     fs::create_directories(folder_);
     const fs::path path = folder_ / "stranger.h5";
@@ -144,7 +145,7 @@ TEST_F(PartsTest, OnlyRegularFilesAreRead) {
   EXPECT_THAT(refusal(name), HasSubstr("is no regular file"));
   fs::remove(place_of("a"));
   ASSERT_EQ(mkfifo(place_of("a").c_str(), 0600), 0);
-  EXPECT_THAT(refusal(name), HasSubstr("is no regular file"));  // and does not wait for a writer
+  EXPECT_THAT(refusal(name), HasSubstr("is no regular file"));  // without waiting for a writer
   fs::remove(place_of("a"));
   fs::create_directory(place_of("a"));
   EXPECT_THAT(refusal(name), HasSubstr("is no regular file"));
@@ -192,7 +193,7 @@ TEST_F(PartsTest, ACheckpointOfAnotherFormatKeepsAllOlderParts) {
 TEST_F(PartsTest, ASaveDoesNotReadKnownCheckpointsAgain) {
   save(naming(1, {"a"}), /*best=*/true);
   save(naming(2, {"b"}));
-  // If a save read these files, it would report this damage behind their headers.
+  // The files are damaged behind their headers. A save that read them again would report that.
   for (const fs::path& path : {manager_.step_path(2), manager_.best_path()}) {
     std::vector<char> bytes = read_bytes(path);
     bytes.back() = static_cast<char>(bytes.back() + 1);

@@ -100,8 +100,8 @@ TEST_F(RunLockTest, LockOfADeadRunIsTakenOverAndReported) {
 }
 
 TEST_F(RunLockTest, AZombieHoldsNoLock) {
-  // The holder is a killed process that its parent has not waited for, as in containers whose PID 1
-  // never does.
+  // The holder was killed, but its parent has not waited for it. This happens in containers whose
+  // first process never waits for its children.
   const pid_t holder = start_holder();
   kill(holder, SIGKILL);
   siginfo_t info{};
@@ -111,7 +111,7 @@ TEST_F(RunLockTest, AZombieHoldsNoLock) {
 }
 
 TEST_F(RunLockTest, LockOfARecycledPidIsTakenOver) {
-  // Init is alive, but did not start at this tick.
+  // Process 1 is alive, but did not start at the time (in clock ticks) that the lock states.
   const std::string text = fmt::format("1 123456789 {} 2025-01-31T00:00:00Z\n", hostname());
   write_bytes(dir_ / "run.lock", {text.begin(), text.end()});
   EXPECT_THAT(RunLock(dir_).taken_over_from(), HasSubstr("pid 1 "));
@@ -134,7 +134,7 @@ TEST_F(RunLockTest, IsNotInheritedByPrograms) {
     execlp("sleep", "sleep", "60", nullptr);
     _exit(127);
   }
-  // Wait until it is another program: its descriptors are then those it inherited.
+  // Wait until the child runs the program sleep: its descriptors are then the inherited ones.
   for (std::string name; name != "sleep\n";) {
     const std::vector<char> comm = read_bytes(fmt::format("/proc/{}/comm", child));
     name.assign(comm.begin(), comm.end());

@@ -1,4 +1,5 @@
-// Saving in a thread: the file has the values of the call, and a failed save loses nothing.
+// Tests of Saver, which saves checkpoints in a thread of its own. The file must have the values at
+// the time of the call, and a failed save must lose nothing.
 #include "traffic/checkpoint/saver.h"
 
 #include <gmock/gmock.h>

@@ -18,11 +18,12 @@
 
 namespace traffic::comm {
 
+/// A kind of communicator. Some backends pretend that the ranks run on several nodes.
 struct Backend {
   std::string name;
-  int (*node_of)(int rank) = nullptr;  ///< maps ranks to nodes for the MPI backend; null: all ranks
-                                       ///< on one node
-  bool on_cuda = false;
+  int (*node_of)(int rank) = nullptr;  ///< node of each rank for the MPI backend; null means that
+                                       ///< all ranks are on one node
+  bool on_cuda = false;                ///< whether the backend is NCCL
 };
 
 inline std::vector<Backend> mpi_backends() {
@@ -32,7 +33,7 @@ inline std::vector<Backend> mpi_backends() {
           {"TwoNodesInTurn", [](int rank) { return rank % 2; }}};
 }
 
-/// Adds NCCL if every rank of the node has a GPU.
+/// The MPI backends, and NCCL if every rank of the node has a GPU.
 inline std::vector<Backend> all_backends() {
   auto backends = mpi_backends();
 #ifdef TRAFFIC_CUDA
@@ -43,7 +44,7 @@ inline std::vector<Backend> all_backends() {
   return backends;
 }
 
-/// Collective.
+/// Creates a communicator of this backend. All ranks must call the function (collective).
 inline std::unique_ptr<Communicator> make_backend(const Backend& backend, double timeout_s = 30) {
   const MpiSession& session = testing::mpi_session();
   if (backend.on_cuda) {
@@ -57,7 +58,8 @@ inline std::unique_ptr<Communicator> make_backend(const Backend& backend, double
   return std::make_unique<MpiCommunicator>(session, options);
 }
 
-/// A test that needs at least two ranks; with one rank it fails, because it would prove nothing.
+/// Base of tests with a backend as parameter. They fail on a single rank, where they would prove
+/// nothing.
 class BackendTest : public ::testing::TestWithParam<Backend> {
  protected:
   void SetUp() override {

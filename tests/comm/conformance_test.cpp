@@ -1,4 +1,4 @@
-// Requirements on every communicator, tested with every backend that the machine has.
+// Checks the requirements on every communicator, with each backend that the machine has.
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
@@ -32,8 +32,9 @@ class ConformanceTest : public BackendTest {
     return values.to(type).to(comm_->device());
   }
 
-  /// The sum in the documented order: the sum of the first ranks, whose number is the largest power
-  /// of two below the count, plus the sum of the rest, both computed in the same way.
+  /// The sum over ranks in the documented order. The ranks are divided into two groups: the first
+  /// has the largest power of two of ranks that is below `count`. The sum of each group is computed
+  /// in the same way, and the two sums are added.
   template <typename Input>
   [[nodiscard]] at::Tensor sum_of_ranks(int first, int count, Input&& input) const {
     if (count == 1) return input(first);
@@ -281,7 +282,8 @@ TEST_P(ConformanceTest, RefusesTensorsThatItCannotReduce) {
   EXPECT_THROW(comm_->all_reduce(columns), ShapeError);
   EXPECT_THROW(comm_->all_reduce(at::zeros({4}, at::kBool)), ShapeError);
   EXPECT_THROW(comm_->all_reduce(at::Tensor()), ShapeError);
-  EXPECT_EQ(comm_->all_reduce_scalar(1.0), size_) << "nothing was sent";
+  EXPECT_EQ(comm_->all_reduce_scalar(1.0), size_)
+      << "the refused calls sent something to other ranks";
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, ConformanceTest, ::testing::ValuesIn(all_backends()),

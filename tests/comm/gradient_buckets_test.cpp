@@ -51,7 +51,8 @@ TEST(CutBuckets, GivesAParameterThatIsTooLargeABucketOfItsOwn) {
   EXPECT_EQ(buckets[2].numel, 16);
 }
 
-/// Two parameters in the first bucket (3, 4), one in the second (2), two in the third (0, 1).
+/// A queue of three buckets of five parameters: bucket 0 has the parameters 3 and 4, bucket 1 has
+/// parameter 2, and bucket 2 has the parameters 0 and 1.
 class BucketQueueTest : public ::testing::Test {
  protected:
   BucketQueueTest()
@@ -76,7 +77,7 @@ TEST_F(BucketQueueTest, ReleasesABucketWithItsLastParameter) {
 TEST_F(BucketQueueTest, KeepsTheOrderWhicheverBucketIsReadyFirst) {
   queue_.start(none_);
   EXPECT_THAT(queue_.mark_ready(0), IsEmpty());
-  EXPECT_THAT(queue_.mark_ready(1), IsEmpty()) << "bucket 2 waits for 0 and 1";
+  EXPECT_THAT(queue_.mark_ready(1), IsEmpty()) << "bucket 2 must wait for buckets 0 and 1";
   EXPECT_THAT(queue_.mark_ready(2), IsEmpty());
   EXPECT_THAT(queue_.mark_ready(3), IsEmpty());
   EXPECT_THAT(queue_.mark_ready(4), ElementsAre(0, 1, 2));
@@ -93,7 +94,7 @@ TEST_F(BucketQueueTest, FollowsAGivenOrder) {
 
 TEST_F(BucketQueueTest, DoesNotWaitForParametersDeclaredUnused) {
   queue_.start({false, true, false, true, true});
-  EXPECT_THAT(queue_.mark_ready(2), ElementsAre(0, 1)) << "bucket 0 is all unused";
+  EXPECT_THAT(queue_.mark_ready(2), ElementsAre(0, 1)) << "all parameters of bucket 0 are unused";
   EXPECT_THAT(queue_.mark_ready(0), ElementsAre(2));
 }
 

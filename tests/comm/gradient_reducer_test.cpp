@@ -101,7 +101,8 @@ TEST_P(GradientReducerTest, AccumulatedStepsEqualTheJoinedBatch) {
 }
 
 TEST_P(GradientReducerTest, AccumulationIgnoresABatchOfRepeatedSamples) {
-  for (const int fillers : {1, 2}) {  // 1: the last pass; 2: the first and the last pass
+  // The batch of repeated samples is the last one, or the first and the last one.
+  for (const int fillers : {1, 2}) {
     gradients_->zero();
     GradientReducer reducer(*comm_, *gradients_, {.accumulation_steps = 2 + fillers});
     const at::Tensor filler = 100.0 * samples(comm_->rank(), 9, true);

@@ -1,5 +1,5 @@
-// Ranks that do not take part in an operation, or that begin another one, are detected and named.
-// No rank waits for ever.
+// Checks that a communicator detects and names a rank that does not take part in an operation or
+// that begins a different one. No rank may wait for ever.
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
@@ -18,7 +18,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// The text of the CommError that action throws; empty if there is none.
+/// The text of the CommError that `action` throws; empty if it throws none.
 std::string error_of(const std::function<void()>& action) {
   try {
     action();
@@ -36,7 +36,7 @@ class LostPeerTest : public BackendTest {
     last_ = testing::mpi_session().size() - 1;
     is_last_ = testing::mpi_session().rank() == last_;
   }
-  /// All ranks meet without the communicator under test.
+  /// Waits for all ranks without using the communicator under test.
   static void meet() { testing::mpi_session().rendezvous("end of a test", 30); }
 
   int last_ = 0;

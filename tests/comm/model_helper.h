@@ -11,7 +11,8 @@
 
 namespace traffic::comm {
 
-/// 7 inputs, 13 hidden units, 3 outputs, none a multiple of the alignment. The same on every rank.
+/// A network with 7 inputs, 13 hidden units and 3 outputs. It is the same on every rank, and none
+/// of its sizes is a multiple of the arena's alignment.
 inline torch::nn::Sequential small_model() {
   torch::manual_seed(3);
   return torch::nn::Sequential(torch::nn::Linear(7, 13), torch::nn::Tanh(),

@@ -24,7 +24,7 @@ torch::nn::Sequential deep_model() {
   return model;
 }
 
-/// Runs work at once, and calls a function whenever work is submitted.
+/// A stream that runs work at once in the caller's thread, and calls a function before that.
 class WatchedStream final : public SideStream {
  public:
   explicit WatchedStream(std::function<void()> look) : look_(std::move(look)) {}
@@ -115,7 +115,8 @@ TEST_P(OverlapTest, DoesNotReduceInInnerAccumulationSteps) {
 TEST_P(OverlapTest, DoesNotHangOnParametersWithoutAGradient) {
   GradientReducer reducer(*comm_, *gradients_, small_buckets(), make_side_stream(at::kCPU));
   const at::Tensor batch = torch::ones({4, 64});
-  // Only the first layer gets gradients, first undeclared, then declared.
+  // Only the first layer gets gradients. The other parameters are declared as unused only before
+  // the second step.
   const auto first_only = [&] {
     gradients_->zero();
     EXPECT_EQ(reducer.before_backward(1.0), 1.0);
@@ -143,7 +144,7 @@ TEST_P(OverlapTest, ARankWithoutABackwardStillReducesAsMuchAsTheOthers) {
     if (comm_->rank() == 0) {
       result = pass(reducer, 0);
     } else {
-      result = reducer.after_backward();  // its batch failed
+      result = reducer.after_backward();  // this rank's batch failed, so it runs no backward
     }
     ASSERT_TRUE(result.has_value());
     EXPECT_GT(result->grad_norm, 0.0);

@@ -54,7 +54,7 @@ Outcome run_job(int num_ranks, const std::string& how, const std::string& option
              " " + kProbe + " " + how + " " + token());
 }
 
-/// The line in which a rank reports a failure; empty if there is none.
+/// The first line in which a rank reports a failure; empty if no rank does.
 std::string first_report(const std::string& output) {
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
@@ -73,7 +73,8 @@ int num_processes_of_this_test() {
   return count;
 }
 
-/// Files of Open MPI or of ours; other programs that run meanwhile may have files of their own.
+/// Names of the files in /dev/shm that Open MPI or this project creates. Other programs that run
+/// meanwhile may have further files there, which do not count.
 std::set<std::string> files_in_shared_memory() {
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator("/dev/shm")) {

@@ -1,4 +1,5 @@
-/// A model with its gradients in an arena, for every backend.
+/// Base of tests of the gradient reducer: a model whose gradients lie in an arena (one tensor for
+/// all of them), and a communicator of the backend that the test has as its parameter.
 #pragma once
 
 #include <memory>

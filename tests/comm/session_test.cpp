@@ -67,7 +67,8 @@ TEST(NodeSegmentTest, NamesTheRankThatDoesNotTakePart) {
     }
   }
   session.rendezvous("end of a test", 30);
-  node.release();  // messages to the rank that did not come are still in flight
+  // Messages to the missing rank are still in flight, so freeing the communicator would fail.
+  node.release();
 }
 
 }  // namespace

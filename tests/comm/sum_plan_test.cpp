@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// "0-3@0 4-5@1": the ranks of each part, and the node of the part.
+/// The ranks and the node of each part of the plan, as text: "0-3@0 4-5@1".
 std::string parts_of(const std::vector<int>& node_of_rank) {
   std::string text;
   for (const SumPart& part : plan_sum(node_of_rank).parts) {

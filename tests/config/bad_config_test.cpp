@@ -29,7 +29,7 @@ std::string errors_of(std::string_view text, const Overrides& overrides = {}) {
 struct BadConfig {
   const char* name;
   std::string text;
-  std::string message;  ///< the whole output, one line
+  std::string message;  ///< the whole error message, one line
 };
 
 class BadConfigTest : public ::testing::TestWithParam<BadConfig> {};
@@ -172,7 +172,7 @@ struct BadSyntax {
   const char* name;
   std::string text;
   std::string place;
-  std::string words;  ///< from a message of toml++, which another version may word differently
+  std::string words;  ///< words of a message of toml++; other versions of toml++ may differ
 };
 
 class BadSyntaxTest : public ::testing::TestWithParam<BadSyntax> {};

@@ -1,4 +1,5 @@
-/// Checks statements of the documents and the shipped files about keys of the configuration.
+/// Checks that the documents and the shipped configuration files name existing keys of the
+/// configuration, and state their true defaults.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -117,7 +118,7 @@ TEST(Docs, KeysInDocumentsExist) {
   EXPECT_GE(known, 100);
 }
 
-/// Files below a folder whose names end like this.
+/// Files below a folder, also in its subfolders, whose names end with `extension`.
 std::vector<fs::path> files_below(const char* folder, const char* extension) {
   std::vector<fs::path> files;
   for (const auto& entry :
@@ -185,14 +186,15 @@ TEST(Docs, EveryKeyIsSetInAShippedFileOrNamedInAGuide) {
     if (!used.contains(row.key) && !names(guides, row.key)) unused.push_back(row.key);
   }
   EXPECT_THAT(unused, ::testing::IsEmpty())
-      << "say in docs/guide when to set these keys, or make them constants";
+      << "no shipped file sets these keys, and no guide names them: explain in docs/guide when to "
+         "set them, or make them constants";
   EXPECT_GT(used.size(), 100U);
 }
 
 TEST(Docs, ExamplesOfConfigurationsAreAccepted) {
   int examples = 0;
   for (const fs::path& file : files_below("docs/guide", ".md")) {
-    if (file.filename() == "tuning.md") continue;  // a table of traffic_tune
+    if (file.filename() == "tuning.md") continue;  // its TOML blocks are for traffic_tune
     for (const std::string& example : toml_blocks_of(file)) {
       ++examples;
       try {

@@ -61,7 +61,7 @@ class LoadFile : public ::testing::Test {
 TEST_F(LoadFile, AnEmptyFileGivesTheDefaults) {
   std::ofstream(dir_ / "empty.toml").close();
   Config defaults;
-  defaults.run.phase = "1";  // that of the first training
+  defaults.run.phase = "1";  // the number of the first training
   EXPECT_EQ(to_toml(load_config(dir_ / "empty.toml")), to_toml(defaults));
   EXPECT_EQ(to_toml(load_config("")), to_toml(defaults));
 }
@@ -249,8 +249,8 @@ TEST(Load, ThePresetsHaveTheirPurposes) {
   EXPECT_EQ(with("max").comm.bucket_cap_mb, 50);
   EXPECT_EQ(with("memory").data.batch_size, 16);
   EXPECT_EQ(with("memory").data.cache_mb, 96);
-  // Three quarters of cache_mb, 72 MiB, are for blocks of about 10 MiB: those of the window and two
-  // more.
+  // Three quarters of data.cache_mb, 72 MiB, are for blocks of about 10 MiB. They must hold the
+  // data.shuffle_chunks blocks from which samples are drawn, and two more.
   EXPECT_LT((with("memory").data.shuffle_chunks + 2) * 12, 72);
   EXPECT_FALSE(with("memory").data.persistent_workers);
   EXPECT_FALSE(with("memory").data.pin_memory);

@@ -56,10 +56,10 @@ constexpr std::size_t count_members() {
 
 static_assert(count_members<Augmentation>() == 6, "the count itself works");
 static_assert(count_members<Config>() == 23,  // with the extensions, which have rows of their own
-              "a new struct is to be added to the sum below");
+              "Config has a new member: add its members to the sum below");
 constexpr std::size_t kNested = 2;  // Data::augmentation, Lights::ppo
-/// Members of Ppo that have no row in [lights.ppo]: seven for which the update of the lights has no
-/// use, and seven that hold for vehicles and lights alike.
+/// Members of Ppo that have no row in [lights.ppo]. The update of the lights does not use seven of
+/// them, and seven others apply to vehicles and lights alike.
 constexpr std::size_t kNotOfLights = 14;
 constexpr std::size_t kFields =
     count_members<Run>() + count_members<Model>() + count_members<Data>() - kNested +
@@ -108,7 +108,8 @@ TEST(Schema, EveryRowIsExplainedAndInAKnownSection) {
     EXPECT_TRUE(row.help.ends_with('.')) << row.key;
     EXPECT_EQ(row.help.find('|'), std::string_view::npos) << row.key;
     if (row.section() != last) {
-      EXPECT_TRUE(seen.insert(row.section()).second) << "rows of a section stand together";
+      EXPECT_TRUE(seen.insert(row.section()).second)
+          << "the rows of a section must follow each other in the schema";
     }
     last = row.section();
   }
@@ -116,7 +117,7 @@ TEST(Schema, EveryRowIsExplainedAndInAKnownSection) {
 }
 
 TEST(Schema, DefaultsAreWithinTheirOwnLimits) {
-  // Reading a value checks it, so the printed defaults have to load.
+  // Reading a value checks its limits, so reading the printed defaults must not fail.
   EXPECT_NO_THROW(parse_config(to_toml(Config{}), "defaults"));
 }
 
@@ -149,7 +150,7 @@ TEST(Write, FlattenNamesEveryKeyWithAValueThatSetAccepts) {
   Overrides overrides;
   for (const auto& [key, value] : values) overrides.assignments.push_back({"--set", key, value});
   Config defaults;
-  defaults.run.phase = "1";  // that of the first training
+  defaults.run.phase = "1";  // the number of the first training
   EXPECT_EQ(to_toml(load_config("", overrides)), to_toml(defaults));
 }
 

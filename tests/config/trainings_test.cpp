@@ -42,7 +42,8 @@ TEST(Trainings, AreNamedByNumberOrName) {
   EXPECT_EQ(find_training(""), nullptr);
   EXPECT_EQ(to_toml(plan_for("ppo")), to_toml(plan_for("2")));
   EXPECT_EQ(plan_for("world_model").whole.run.phase, "1");
-  EXPECT_EQ(parse_plan("", "").whole.run.phase, "1") << "unless one is named, the first";
+  EXPECT_EQ(parse_plan("", "").whole.run.phase, "1")
+      << "without a name the plan consists of the first training";
 }
 
 TEST(Trainings, APlanIsAnyListThatFits) {

@@ -1,4 +1,4 @@
-/// Opens every kind of broken data set file, and checks the message.
+/// Opens data set files that are broken in different ways, and checks the error messages.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ class BadFiles : public testing::Test {
                      {.compression_level = 1});
   }
 
-  /// Changes the good file with the HDF5 library.
+  /// Lets `how` change the good file through the HDF5 library.
   void change(const std::function<void(hid_t file)>& how) {
     h5::enter();
     const h5::File file(H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT));
@@ -317,7 +317,7 @@ TEST_F(BadFiles, ADuplicateVehicleInAFrameIsFound) {
   const auto frames = DatasetReader(path_).read_frames(0, 1);
   ASSERT_GE(frames.vehicle_id.size(), 2U);
   set_element("nodes/vehicle_id", H5T_NATIVE_UINT, {1}, frames.vehicle_id[0]);
-  // verify stops at the content hash; reading the frames names the defect.
+  // The first problem that find_problems() reports is that the content does not match its hash.
   EXPECT_THAT(open_and_read(path_), HasSubstr("content has the hash"));
 }
 

@@ -1,4 +1,5 @@
-/// Compares batches with a plain computation from the frames.
+/// Compares the batches of a data set with batches that a simple reference implementation makes
+/// from the frames.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/types.h>
@@ -69,7 +70,7 @@ class BatchTest : public testing::TestWithParam<bool> {
     }
     test::write_file(dir_ / "a.h5", specs, {.float16 = GetParam()});
     reader_ = std::make_shared<const DatasetReader>(dir_ / "a.h5");
-    // Compare with the values in the file, so that the rounding of float16 does not matter.
+    // Compare with the values in the file, which may already be rounded to float16.
     for (const Episode& e : reader_->episodes()) {
       episodes_.emplace_back();
       for (std::int64_t f = 0; f < e.num_frames; ++f) {

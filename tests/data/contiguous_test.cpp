@@ -1,4 +1,5 @@
-/// Columns without chunks and filters, as other programs or h5repack write them.
+/// Reads data set files whose columns have no chunks and filters. Other programs, such as h5repack,
+/// may write such files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <hdf5.h>
@@ -64,7 +65,7 @@ TEST_F(Contiguous, ContainsTheSameValuesAsChunks) {
     EXPECT_EQ(chunked.read_times(first, count), plain.read_times(first, count));
   }
   EXPECT_FALSE(plain.storage(Column::kNodeFeatures).deflate);
-  // The file has no checksums of chunks, only the hash of its content.
+  // The file has a hash of its content, but no checksums of chunks.
   EXPECT_THAT(find_problems(plain), IsEmpty());
 }
 

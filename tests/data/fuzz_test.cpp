@@ -1,5 +1,5 @@
-/// Reads files with random damage: the reader refuses or reads them, and neither crashes nor runs
-/// out of memory.
+/// Reads data set files with random damage. The reader may refuse or read a damaged file, but it
+/// must neither crash nor run out of memory.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -57,12 +57,12 @@ int read_everything(const std::string& path) {
   }
 }
 
-/// Reads mutations in a child process. @return its status
+/// Reads randomly changed copies of a file in a child process. @return the status of the child
 int run_child(const std::string& original, const std::string& path, std::uint64_t seed,
               int rounds) {
   const pid_t child = traffic::test::fork_child();
   if (child == 0) {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // those map terabytes
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers map terabytes
     const rlimit memory{2ULL << 30, 2ULL << 30};
     setrlimit(RLIMIT_AS, &memory);
 #endif

@@ -1,5 +1,5 @@
-/// Passes another kind of data through sampler and loader: grey images in blocks, like a recording
-/// from above.
+/// Tests that sampler and loader work with any kind of data. The data of these tests are grey
+/// images in blocks, like a video of a road from above.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct ImageBlock final : Block {
   std::vector<unsigned char> pixels;  ///< [images of the block, kPixels]
 };
 
-/// Pixels of image i, in place of a file.
+/// A pixel of an image. The function takes the place of a file.
 unsigned char pixel(std::int64_t image, std::size_t place) {
   return static_cast<unsigned char>(7 * image + static_cast<std::int64_t>(place));
 }

@@ -20,7 +20,7 @@ std::shared_ptr<const Dataset> open(const config::Data& data) {
                                          window_options(data));
 }
 
-/// Largest resident memory during an epoch.
+/// Maximum resident memory of this process during an epoch, in bytes.
 std::int64_t most_resident(std::shared_ptr<const Dataset> dataset, const config::Data& data) {
   TrafficLoader loader(traffic_batches(std::move(dataset), batch_options(data, 1, false)),
                        {.data = data, .seed = 1});

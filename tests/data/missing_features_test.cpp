@@ -1,4 +1,5 @@
-/// Loads files whose source did not contain every feature.
+/// Loads data set files that lack some features, because the recording that they were made from did
+/// not contain them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/types.h>

@@ -54,7 +54,7 @@ class SamplerTest : public testing::Test {
              .seed = 7}};
   }
 
-  using Counts = std::map<std::int64_t, int>;  // how often a sample was drawn with weight 1
+  using Counts = std::map<std::int64_t, int>;  // number of draws of each sample with weight 1
 
   /// Lets all ranks draw `steps` steps. @return the state after them
   static SamplerState draw(const Sampler& sampler, SamplerState state, std::int64_t steps,
@@ -162,7 +162,7 @@ TEST_F(SamplerTest, ARankWithoutSamplesRepeatsOneWithWeightZero) {
   // three ranks.
   const auto sampler = make({1, 1, 1}, false);
   const std::int64_t left = dataset_->num_samples() % 3;
-  if (left == 0) GTEST_FAIL() << "the test needs a number of samples that 3 does not divide";
+  if (left == 0) GTEST_FAIL() << "the number of samples must not be a multiple of 3";
   const auto state = sampler.start(0);
   std::int64_t repeated = 0;
   for (std::int64_t r = 0; r < 3; ++r) {
@@ -319,7 +319,7 @@ TEST(SamplerProperties, DrawsSamplesOnceForRandomOptionsAndStops) {
     std::map<std::int64_t, int> counts;
     SamplerState state;
     std::int64_t step_size = 0;
-    // Up to three stages, each with ranks and weights of its own.
+    // The epoch is read in up to three stages. Each has another number of ranks and other weights.
     const auto stages = draw(3);
     bool ended = false;
     for (std::int64_t stage = 0; stage < stages && !ended; ++stage) {
@@ -350,7 +350,7 @@ TEST(SamplerProperties, DrawsSamplesOnceForRandomOptionsAndStops) {
           }
           for (const Draw& d : draws) {
             if (d.weight == 0.0F) {
-              ASSERT_EQ(draws.size(), 1U) << "only an empty batch may get a repeated sample";
+              ASSERT_EQ(draws.size(), 1U) << "a repeated sample must be alone in its batch";
               continue;
             }
             ASSERT_EQ(++counts[d.sample], 1) << "sample " << d.sample << " of round " << round;

@@ -274,7 +274,7 @@ TEST_F(SceneFiles, FilesOfTheTwoFormatsAreToldApart) {
               HasSubstr("has the format 'traffic-graphs', expected 'traffic-scenes'"));
 }
 
-/// Writes one scene. @return what find_problems() says
+/// Writes one scene after `change` has changed it. @return the result of find_problems()
 std::vector<std::string> problems_of(const std::string& path,
                                      const std::function<void(driving::RecordedScene&)>& change) {
   SceneWriter writer(path, scene_info());

@@ -1,4 +1,5 @@
-/// A small scene for tests of files of scenes: a crossing with a light, and vehicles that drive.
+/// A small scene for tests of files with recorded scenes: a crossing with a traffic light, and
+/// vehicles that drive across it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ inline std::shared_ptr<driving::RoadMap> crossing_map() {
   return map;
 }
 
-/// Vehicle i departs in frame 2 i and drives east with 10 m/s.
+/// A scene in which vehicle i departs in frame 2 i and drives east at 10 m/s.
 inline driving::RecordedScene crossing_scene(std::shared_ptr<const driving::RoadMap> map,
                                              std::uint64_t seed, std::size_t frames) {
   driving::RecordedScene scene;

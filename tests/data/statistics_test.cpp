@@ -24,8 +24,8 @@ std::ptrdiff_t node_of(const scene::GraphFrame& frame, std::uint32_t id) {
   return found == frame.vehicle_id.end() ? -1 : found - frame.vehicle_id.begin();
 }
 
-/// Calls `use(frame of now, node now, frame then, node then or -1)` for all vehicles of frames that
-/// have `horizon` later frames.
+/// Calls `use(frame, node, vehicle_id)` for all vehicles in the frames after which at least
+/// `horizon` further frames follow.
 template <typename Use>
 void for_each_future(const Frames& frames, std::size_t horizon, Use use) {
   for (std::size_t t = 0; t + horizon < frames.size(); ++t) {

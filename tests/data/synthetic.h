@@ -15,12 +15,12 @@ namespace traffic::data::test {
 struct TrafficSpec {
   std::uint64_t seed = 1;
   std::int64_t frames = 40;
-  std::int64_t vehicles = 30;  ///< in the whole episode
-  double edge_share = 0.4;     ///< of the pairs of a frame
+  std::int64_t vehicles = 30;  ///< number of vehicles in the whole episode
+  double edge_share = 0.4;     ///< share of the pairs of vehicles in a frame that have an edge
 };
 
-/// Makes one episode. Positions grow by the speed; some vehicles are absent for a frame or two;
-/// gaps and relative speeds make some conflicts; some frames have no edges.
+/// Makes one episode. Positions grow by the speed. Some vehicles are absent for a frame or two,
+/// some are in conflict because of their gaps and relative speeds, and some frames have no edges.
 std::vector<scene::GraphFrame> make_traffic(const TrafficSpec& spec);
 
 struct EpisodeSpec {

@@ -454,7 +454,7 @@ TEST_F(Convert, WhatIsWrongIsNamedWithFileAndLineAndEndsWithThree) {
   const auto cut = convert(out("cut.gz") + " --out " + out("bad/bad.h5"));
   EXPECT_EQ(cut.exit_code, 3);
   EXPECT_THAT(cut.output, HasSubstr("it is damaged or was cut off"));
-  EXPECT_TRUE(fs::is_empty(dir_ / "bad"));  // neither a file nor a part of one
+  EXPECT_TRUE(fs::is_empty(dir_ / "bad"));  // there is not even an incomplete file
 }
 
 TEST_F(Convert, SkipsWhatIsWrongAndCountsItWhenAsked) {
@@ -561,7 +561,8 @@ TEST_F(Convert, ReadsGzipFilesOfSeveralMembersAndPadding) {
   EXPECT_EQ(hash_of(out("two.gz")), expected);
 }
 
-/// Compares the output of SUMO with the episode that `record` makes from the same seed.
+/// Compares converted output of SUMO with the episode that `data_prep record` makes from the same
+/// seed.
 class ConvertSumo : public Convert {
  protected:
   void simulate(const std::string& arguments, int seed = 50) const {
@@ -585,7 +586,7 @@ class ConvertSumo : public Convert {
   [[nodiscard]] std::string network() const { return " --network " + kMerge + "merge.net.xml "; }
 };
 
-/// Nodes sorted by place, for comparing two frames.
+/// Indices of the nodes of a frame, sorted by position, for comparing two frames.
 std::vector<std::size_t> by_place(const scene::GraphFrame& frame) {
   std::vector<std::size_t> order(frame.vehicle_id.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;

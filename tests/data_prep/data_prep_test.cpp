@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 struct Result {
-  int status = 0;  ///< as waitpid() returns it
+  int status = 0;  ///< status of the process from waitpid()
   std::string out;
   std::string err;
   [[nodiscard]] int code() const { return WIFEXITED(status) ? WEXITSTATUS(status) : -1; }
@@ -141,7 +141,7 @@ TEST_F(DataPrep, WhatIsRecordedIsSoundAndDescribed) {
               HasSubstr("record --scenario merge"));
   EXPECT_THAT(described[0]["attributes"]["sumo_version"].get<std::string>(), HasSubstr("SUMO"));
 
-  // The text fits a screen: command lines are wrapped.
+  // The text must fit a screen, so long command lines are wrapped.
   std::istringstream lines(run({"inspect", all_files()}).out);
   std::string title;
   std::getline(lines, title);
@@ -179,7 +179,8 @@ TEST_F(DataPrep, TheSameSeedsGiveTheSameData) {
   EXPECT_EQ(hash_of(), first);
 }
 
-/// Controllers decide in the same seconds of the episode.
+/// Controllers must decide at the same times after the begin of an episode, whatever the time of
+/// day.
 TEST_F(DataPrep, AnEpisodeFromEightIsRecordedLikeOneFromMidnight) {
   const auto recorded = [&](const std::string& scenario) {
     const Result result =
@@ -233,8 +234,8 @@ TEST_F(DataPrep, VerifyNamesWhatIsDamagedAndEndsWithThree) {
 }
 
 TEST_F(DataPrep, ASimulationThatCrashesIsTriedOnceMore) {
-  // Each file's first process is killed at step 50, and so is the second. The program then gives up
-  // the file and cleans up.
+  // The process that records a file is killed at step 50, and so is the process that tries again.
+  // The program must then give up the file and clean up.
   const Result result = run(record_args("2"), {"TRAFFIC_FAULT=record.step:0:50:kill"});
   EXPECT_EQ(result.code(), 6);
   EXPECT_THAT(result.err, HasSubstr("was killed by signal 9"));

@@ -36,7 +36,8 @@ class Scenes : public test::RunFolderTest {
   }
 };
 
-/// Speed that the movement of a vehicle's centre between two frames gives, by vehicle.
+/// Largest difference in a scene, in m/s, between the recorded speed of a vehicle and the speed
+/// that its movement between two frames gives.
 double largest_difference_of_speeds(const driving::RecordedScene& scene) {
   double largest = 0;
   std::map<std::int32_t, driving::SceneNode> before;
@@ -72,7 +73,8 @@ TEST_F(Scenes, ARecordedTownHasRoutesLightsAndSmoothMovements) {
   EXPECT_EQ(scene.num_frames(), 80U);
   EXPECT_EQ(scene.time_s.front(), 0.5);
   EXPECT_GT(scene.vehicles.size(), 15U);
-  // Distances are chords; vehicles in the sharpest turns and changes of lanes lose the most.
+  // The movement between two frames is a straight line. It is shorter than the driven distance in
+  // sharp turns and in changes of lanes.
   EXPECT_LT(largest_difference_of_speeds(scene), 3.0);
   std::set<std::string> types;
   for (const auto& vehicle : scene.vehicles) types.insert(vehicle.type);
@@ -114,7 +116,8 @@ TEST_F(Scenes, AConvertedRecordingIsTheScenesOfTheSameSimulation) {
       "\"env.sumo_args=[\\\"--fcd-output\\\",\\\"" +
       path("merge.fcd.xml") + "\\\",\\\"--precision\\\",\\\"6\\\"]\" --out " + path("data"));
   ASSERT_EQ(recorded.exit_code, 0) << recorded.output;
-  // SUMO names a state by the start of its step, the recorder by the end: the first frame is 0.4 s.
+  // SUMO states the time at which a step starts, and the recorder the time at which it ends. The
+  // first frame of the recorder is therefore at 0.4 s.
   std::ifstream written(path("merge.fcd.xml"));
   std::string text{std::istreambuf_iterator<char>(written), std::istreambuf_iterator<char>()};
   const auto first = text.find("<timestep time=\"0.0");

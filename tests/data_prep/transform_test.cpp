@@ -1,4 +1,5 @@
-/// Runs the subcommands that make data sets from data sets as users do.
+/// Runs the subcommands of data_prep that make data sets from other data sets (merge, split,
+/// dedupe, quantize, normalize), as users do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -107,7 +108,7 @@ TEST_F(Transform, WhatIsThereIsNotReplacedUnlessForced) {
   const std::string merge = "merge " + both() + " --out " + at("a.h5");
   const auto before = data::test::read_bytes(at("a.h5"));
   EXPECT_EQ(prep(merge).exit_code, 2);
-  EXPECT_EQ(prep(merge + " --force").exit_code, 2) << "it is one of the inputs";
+  EXPECT_EQ(prep(merge + " --force").exit_code, 2) << "the output file is one of the inputs";
   EXPECT_EQ(prep("quantize " + both() + " --out " + dir_.path().string()).exit_code, 2);
   EXPECT_EQ(data::test::read_bytes(at("a.h5")), before);
 }
@@ -120,7 +121,7 @@ TEST_F(Transform, SplitKeepsTogetherWhatBelongsTogether) {
     episodes.push_back({{.seed = seed, .vehicles = 12}, Split::kTest});
   }
   write("many.h5", episodes);
-  EXPECT_EQ(prep("verify " + at("many.h5")).exit_code, 3) << "it has leaks to begin with";
+  EXPECT_EQ(prep("verify " + at("many.h5")).exit_code, 3) << "each seed is in two splits (a leak)";
   const auto out = at("out");
   const auto split = "split " + at("many.h5") + " --split 0.5,0.25,0.25 --seed 5 --out " + out;
   const auto answer = prep_json(split);
@@ -132,7 +133,8 @@ TEST_F(Transform, SplitKeepsTogetherWhatBelongsTogether) {
   EXPECT_NEAR(answer["splits"][0]["share of frames"].get<double>(), 0.5, 0.2);
   const auto hash = file.info().content_hash;
   prep_json(split + " --force --jobs 1");
-  EXPECT_EQ(data::DatasetReader(out + "/many.h5").info().content_hash, hash) << "same seed";
+  EXPECT_EQ(data::DatasetReader(out + "/many.h5").info().content_hash, hash)
+      << "the same seed must give the same split";
 }
 
 TEST_F(Transform, DedupeLeavesOutTheEpisodeThatCameLater) {
@@ -167,7 +169,7 @@ TEST_F(Transform, QuantizedValuesStayWithinTheBoundThatIsPrinted) {
       worst = std::max(worst, error);
     }
   }
-  EXPECT_GT(worst, 0) << "nothing was rounded";
+  EXPECT_GT(worst, 0) << "quantize must have rounded some values";
 }
 
 TEST_F(Transform, NormalizeStoresWhatTheTrainSplitSays) {
@@ -209,7 +211,8 @@ TEST_F(Transform, NormalizeStoresWhatTheTrainSplitSays) {
   for (std::size_t i = 0; i < frame.vehicle_id.size(); ++i) {
     const float* row = frame.node_features.data() + i * table.size();
     const float* was = old.node_features.data() + i * table.size();
-    EXPECT_EQ(row[column("position_m")], was[column("position_m")]) << "values stay physical";
+    EXPECT_EQ(row[column("position_m")], was[column("position_m")])
+        << "normalize must not change stored values";
     EXPECT_EQ(row[column("acceleration_mps2")],
               std::clamp(was[column("acceleration_mps2")], -1.0F, 1.0F));
     EXPECT_NEAR(row[column("time_sin")], std::sin(2 * M_PI * frame.time_s / 60), 1e-6);

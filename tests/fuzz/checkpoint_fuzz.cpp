@@ -1,5 +1,5 @@
-// Reads a checkpoint with correct hashes, because an attacker can compute them. The input is the
-// part after the header.
+// Fuzz target: loads a checkpoint. The input is the part of the file after the header. The target
+// adds a header with the correct hashes, because an attacker can compute them, too.
 #include <cstring>
 #include <span>
 #include <vector>

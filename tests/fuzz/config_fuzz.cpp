@@ -1,4 +1,5 @@
-// Reads a configuration from a user's file, and one from a checkpoint of unknown origin.
+// Fuzz target: reads the input as a user's configuration file, and then as the configuration in a
+// checkpoint of unknown origin.
 #include <string_view>
 
 #include "traffic/config/load.h"

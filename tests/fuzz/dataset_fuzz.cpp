@@ -1,4 +1,4 @@
-// Opens a data set as training does, then reads all of it.
+// Fuzz target: opens a data set as training does, then reads all of it.
 #include "memory_file.h"
 #include "traffic/core/error.h"
 #include "traffic/data/reader.h"

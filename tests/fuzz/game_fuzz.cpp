@@ -1,4 +1,5 @@
-// Reads a saved game, as a checkpoint of unknown origin may contain it, and plays it to its end.
+// Fuzz target: reads a saved game of snakes, as a checkpoint of unknown origin may contain it, and
+// plays it to its end.
 #include <algorithm>
 #include <array>
 #include <span>

@@ -1,4 +1,5 @@
-/// A file in memory with given bytes. It has a path, because HDF5 looks up the real path of a file.
+/// A file in memory (/dev/shm) with given bytes, from which a fuzz target reads its input. It has a
+/// path, because HDF5 looks up the real path of a file.
 #pragma once
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Reads a road network in SUMO's format.
+// Fuzz target: reads a road network in SUMO's format.
 #include "memory_file.h"
 #include "traffic/core/error.h"
 #include "traffic/scene/road.h"

@@ -1,5 +1,5 @@
-// Reads the text in which a checkpoint names its parts. Every accepted name must lie in the folder
-// of the parts.
+// Fuzz target: reads the text in which a checkpoint names its parts, which are files in the folder
+// parts/ beside the checkpoint. Every accepted name must denote a file in that folder.
 #include <cstdlib>
 #include <filesystem>
 

@@ -1,4 +1,5 @@
-// Reads a control period, which a simulation writes into memory that it shares with a rank.
+// Fuzz target: reads what a simulation writes at the end of a control period into memory that it
+// shares with a rank.
 #include <cstdlib>
 #include <cstring>
 #include <vector>

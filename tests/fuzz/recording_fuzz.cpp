@@ -1,4 +1,5 @@
-// Reads recordings of other programs. The first byte of the input chooses the format.
+// Fuzz target: reads recordings of traffic as data_prep convert does. The first byte of the input
+// chooses the format.
 #include <array>
 
 #include "convert/formats.h"

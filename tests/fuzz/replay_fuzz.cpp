@@ -1,4 +1,5 @@
-// Reads a part of a replay, as a checkpoint of unknown origin may name it, and draws transitions.
+// Fuzz target: reads a file with a segment of a replay, as a checkpoint of unknown origin may name
+// it, and draws transitions from the segment.
 #include <span>
 
 #include "replay/streams.h"

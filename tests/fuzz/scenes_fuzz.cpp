@@ -1,4 +1,5 @@
-// Opens a file of recorded scenes as the training of driving policies does, then reads all of it.
+// Fuzz target: opens a file of recorded scenes as the training of driving policies does, then reads
+// all of it.
 #include "memory_file.h"
 #include "traffic/core/error.h"
 #include "traffic/data/scene_file.h"

@@ -3,7 +3,7 @@
 # bridge) over links (veth) with a given rate. mpirun starts its daemons on them through a launch agent, as it does
 # through ssh.
 #
-#   nodes.sh run NODES SLOTS COMMAND...   runs COMMAND on node0, beside node1 ...; each has SLOTS slots for mpirun
+#   nodes.sh run NODES SLOTS COMMAND...   creates node0, node1 ... with SLOTS slots for mpirun each; runs COMMAND on node0
 #   nodes.sh on NODE COMMAND...           within COMMAND: runs a shell command on that node with a login environment
 #   nodes.sh rate RATE                    sets the rate of all links, both ways, as for tc: 10gbit; none: no limit
 #   nodes.sh cut NODE                     cuts the link of the node; nodes.sh join NODE restores it

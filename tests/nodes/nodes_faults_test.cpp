@@ -1,4 +1,4 @@
-/// Nodes and links fail while a training runs on two nodes.
+/// Lets nodes and links between them fail while a training runs on two nodes.
 #include <cstdlib>
 
 #include "nodes_fixture.h"
@@ -10,7 +10,8 @@ using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
-/// Phase 1 on two nodes with one rank each, slow enough for a fault to occur in the middle.
+/// Base of tests that train phase 1 on two nodes with one rank each. The steps are slowed down, so
+/// that the fault occurs in the middle of the training.
 class NodesFaultTest : public NodesTest {
  protected:
   static constexpr int kSteps = 40;
@@ -50,8 +51,8 @@ TEST_F(NodesFaultTest, ANodeThatDisappearsEndsTheJobWhichGoesOnWithOneFewer) {
   expect_to_go_on_on_one_node("cut");
 }
 
-/// The link is cut for TRAFFIC_CUT_S seconds. After 60 s TCP may need as long again, because it
-/// doubles the interval between its retries.
+/// The link is cut for TRAFFIC_CUT_S seconds (an environment variable). TCP doubles the interval
+/// between its retries. After a cut of 60 s, it may therefore need another 60 s.
 TEST_F(NodesFaultTest, ALinkThatIsSlowOrCutForAWhileCostsTimeOnly) {
   need_run("unbroken", training("unbroken"));
   const char* wanted = std::getenv("TRAFFIC_CUT_S");
@@ -84,8 +85,8 @@ TEST_F(NodesFaultTest, ALinkThatStaysCutEndsTheJobAtTheDeadlineNamingTheNode) {
               AllOf(HasSubstr("rank 1 on node1 did not come within"), HasSubstr("(exit code 7)")));
 }
 
-/// A laptop: one machine without a network, or one that loses it. The test trains lights, because
-/// that training spawns processes.
+/// Base of tests on one machine, such as a laptop, that has no network or loses it. They train
+/// lights, because that training starts further processes.
 class OneMachineTest : public NodesTest {
  protected:
   [[nodiscard]] std::string training() const {

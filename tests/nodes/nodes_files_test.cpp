@@ -1,4 +1,5 @@
-/// Files that exist only on some nodes (data, replays), and counts that nodes keep for themselves.
+/// Trainings on two nodes that see different files (data, replays), and counters of faults that are
+/// summed over the nodes.
 #include "nodes_fixture.h"
 
 namespace traffic::test {
@@ -9,7 +10,8 @@ using ::testing::HasSubstr;
 
 class NodesFilesTest : public NodesTest {
  protected:
-  /// Phase 1 with its data and their copies in a folder that each node has of its own.
+  /// The command of a training of phase 1. Each node has its own folder for the data files and for
+  /// the copies that the training makes of them.
   [[nodiscard]] std::string staged(const std::string& run) const {
     return command(2, run, kOneThread + data_of_own());
   }
@@ -49,7 +51,8 @@ TEST_F(NodesFilesTest, DataThatOneNodeHasIsStagedOnAll) {
               AllOf(HasSubstr("data.stage_dir"), HasSubstr("the copies of the data sets need")));
 }
 
-/// The replay of each rank is stored beside rank 0's checkpoints, whichever nodes see them.
+/// The replay of each rank must be stored in the run folder of rank 0, even if the rank's own node
+/// does not see that folder.
 TEST_F(NodesFilesTest, ReplaysOfNodesThatDoNotSeeTheRunFolderAreKeptAndComeBack) {
   const auto snakes = [&](const std::string& run, const std::string& environment) {
     return "env " + environment +
@@ -70,7 +73,7 @@ TEST_F(NodesFilesTest, ReplaysOfNodesThatDoNotSeeTheRunFolderAreKeptAndComeBack)
   EXPECT_EQ(checkpoint_parts("one"), checkpoint_parts("two"));
 }
 
-/// The simulation that dies belongs to the second node.
+/// A simulation of the second node dies.
 TEST_F(NodesFilesTest, EpisodesThatAnyNodeLosesAreCounted) {
   const std::string signals =
       "env TRAFFIC_FAULT=sumo_env.step:1:30:kill " TRAFFIC_SOURCE_DIR

@@ -26,18 +26,19 @@ class NodesTest : public HybridTest {
     ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   }
 
-  /// Runs command on this number of nodes, each with slots for this number of ranks.
+  /// The command that runs `command` on new nodes. Each node has slots for this number of ranks.
   [[nodiscard]] static std::string on_nodes(int nodes, int slots, const std::string& command) {
     return kNodes + " run " + std::to_string(nodes) + " " + std::to_string(slots) + " " + command;
   }
-  /// The same, but every node except the first has a folder of its own in place of this one.
+  /// Like on_nodes() with one slot per node, but only the first node sees the folder `folder`. Each
+  /// other node has its own folder in that place.
   [[nodiscard]] std::string on_nodes_with_own(const std::string& folder, int nodes,
                                               const std::string& command) const {
     fs::create_directories(dir_ / folder);
     return "env NODES_PRIVATE=" + (dir_ / folder).string() + " " + on_nodes(nodes, 1, command);
   }
-  /// node1's clocks are a day ahead, if the kernel supports that, and its time of day jumps by a
-  /// day at each reading.
+  /// Gives all nodes except the first other clocks: their steady clocks are a day ahead, if the
+  /// kernel supports that, and their time of day jumps by a day at each reading.
   [[nodiscard]] static std::string with_other_clocks(const std::string& on_nodes_command) {
     const std::string ahead = fs::exists("/proc/self/ns/time") ? "NODES_CLOCK_S=86400 " : "";
     return "env " + ahead + "NODES_ENVIRONMENT='" + jumping_clock() + "' " + on_nodes_command;
@@ -50,8 +51,8 @@ class NodesTest : public HybridTest {
     std::ifstream in(dir_ / file);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  /// Makes a reference run once for all tests of the program: it is created in this test's folder,
-  /// and later tests find it there.
+  /// Provides a reference run, which all tests of the program share. The first test that needs it
+  /// runs the command. The function links the finished run into the folder of each test.
   void need_run(const std::string& name, const std::string& command_on_one_node) {
     const fs::path kept = kept_runs() / name;
     if (!fs::exists(kept)) {
@@ -73,11 +74,12 @@ class NodesTest : public HybridTest {
     }
   }
 
-  /// Runs before the first test, so that the check for left-over files does not blame that test.
+  /// Creates the folder of the reference runs before the first test. Otherwise the check for
+  /// left-over files would report it as left behind by a test.
   static void SetUpTestSuite() { (void)kept_runs(); }
 
  private:
-  /// The folder is removed when the program ends.
+  /// The folder of the reference runs. It is removed when the program ends.
   static const fs::path& kept_runs() {
     struct Folder {
       fs::path path = fs::temp_directory_path() / ("nodes_test_runs_" + std::to_string(getpid()));

@@ -1,4 +1,5 @@
-/// Results on several nodes equal those of the same number of ranks on one node.
+/// Checks that trainings on several nodes end with the same results as with the same number of
+/// ranks on one node.
 #include "nodes_fixture.h"
 
 namespace traffic::test {
@@ -29,8 +30,8 @@ TEST_F(NodesTest, RanksThatAreDealtOutInTurnEndWithTheSameBits) {
   expect_same_parameters("one", "two");
 }
 
-/// Simulations run beside the ranks of both nodes and are restarted once after an error; only the
-/// first node sees the run folder.
+/// Simulations run on both nodes. Phase 2 fails once and is repeated. Only the first node sees the
+/// run folder.
 TEST_F(NodesTest, AllPhasesEndWithTheBitsOfOneNode) {
   need_run("whole", all_phases("whole", kOneThread));
   const std::string fault = "TRAFFIC_FAULT=phase2.collect:1:1:throw";
@@ -43,8 +44,9 @@ TEST_F(NodesTest, AllPhasesEndWithTheBitsOfOneNode) {
   expect_same_phases("whole", "two");
 }
 
-/// Deadlines use each node's own clock, and ordering is by step, so differing clocks have no
-/// effect. The second part runs on a machine with another time of day.
+/// A run is killed twice. Its first and third part run on two nodes whose clocks differ, and its
+/// second part on one node whose time of day jumps. Clocks must have no effect: each node measures
+/// deadlines by its own clock, and checkpoints are ordered by step.
 TEST_F(NodesTest, ARunGoesOnBetweenOneNodeAndTwoWhoseClocksDiffer) {
   need_run("whole", all_phases("whole", kOneThread));
   const auto part = [&](const std::string& fault) {

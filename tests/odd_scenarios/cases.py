@@ -1,4 +1,4 @@
-"""The table of odd scenarios: one short function or one row each."""
+"""The table of odd scenarios. A case is one short function (@case) or one call of row()."""
 from dataclasses import dataclass, field
 from typing import Callable
 
@@ -8,15 +8,15 @@ from typing import Callable
 @dataclass
 class Case:
     name: str
-    write: Callable  # (Folder) -> None
+    write: Callable  # writes the scenario: (Folder) -> None
     args: list = field(default_factory=list)  # SUMO's arguments, for env.sumo_args
-    endless: bool = False  # SUMO itself does not end
-    refused: str = ""  # what our programs say where they refuse a scenario that SUMO runs
+    endless: bool = False  # SUMO itself does not end, so that it gets --end 60
+    refused: str = ""  # text with which our programs refuse a scenario that SUMO runs; empty if they run it
     breaks: bool = False  # SUMO itself refuses the scenario
     empty: bool = False  # no vehicle departs
     examined: bool = False  # traffic_doctor also examines the scenario
     trains: bool = False  # traffic_train also makes a dry run with the scenario
-    loads_state: bool = False  # vehicles drive before the begin; our programs count their losses since then
+    loads_state: bool = False  # vehicles already drive at the begin, and our programs count only later losses
     is_random: bool = False  # it is unknown whether SUMO runs or refuses the scenario, and whether any vehicle departs
 
 
@@ -24,7 +24,7 @@ CASES = []
 
 
 def case(write=None, **settings):
-    """Decorator: adds the function under its own name."""
+    """Decorator: adds a case whose name is that of the function, which writes the scenario."""
     def add(function):
         CASES.append(Case(function.__name__, function, **settings))
         return function

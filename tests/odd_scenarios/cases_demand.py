@@ -1,4 +1,4 @@
-"""Cases about elements of demand."""
+"""Cases about elements of route files: vehicles, flows, types, stops, persons."""
 from cases import case, crossing_with, row
 from folder import THROUGH, flows
 
@@ -36,7 +36,7 @@ def depart_attributes(folder):
 row("departs_late", crossing_with(flows(end=20) + '<trip id="late" depart="500" from="nc" to="cs"/>'))
 row("departs_unsorted", crossing_with('<trip id="b" depart="20" from="nc" to="cs"/>'
                                       '<trip id="a" depart="5" from="wc" to="ce"/>'))
-# SUMO complains about these and goes on.
+# SUMO prints a warning or an error about these scenarios, but runs them.
 row("class_unknown", crossing_with('<vType id="t" vClass="dragon"/>' + flows()))
 row("stop_off_route", crossing_with(
     '<trip id="t" depart="1" from="nc" to="cs"><stop lane="ce_0" duration="3"/></trip>'))
@@ -140,7 +140,7 @@ def turns_of_jtrrouter(folder):
 
 @case(trains=True)
 def trips_of_od2trips(folder):
-    """Trips by od2trips between districts, which keep their zones."""
+    """Trips that od2trips makes between districts. They name the districts as their zones."""
     from folder import run_tool
     folder.crossing()
     folder.additional('<taz id="A"><tazSource id="nc" weight="1"/><tazSink id="cn" weight="1"/></taz>'

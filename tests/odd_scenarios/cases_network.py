@@ -66,7 +66,7 @@ def roundabout(folder):
 
 
 def generated(*arguments):
-    """A network of netgenerate with a trip every two seconds between edges far apart."""
+    """A function that builds a network by netgenerate and a trip every two seconds between edges far apart."""
     def write(folder):
         folder.generate("--seed", 5, *arguments)
         edges = [edge.get("id") for edge in folder.net_root().iter("edge") if edge.get("function") is None]

@@ -33,7 +33,7 @@ OPTIONS = {
     "without_effect": '<quit-on-end value="true"/><start value="true"/><gui-settings-file value=""/>'
                       '<mesosim value="false"/><human-readable-time value="true"/>'
                       '<xml-validation value="never"/><xml-validation.net value="never"/>',
-    # SUMO complains about these and goes on.
+    # SUMO prints a warning or an error about these values, but runs the scenario.
     "values_are_wrong": '<verbose value="perhaps"/><collision.action value="explode"/>',
 }
 for name, options in OPTIONS.items():
@@ -110,10 +110,10 @@ def names_not_ascii(folder):
 
 @case
 def names_with_odd_letters(folder):
-    """Letters that mean something in URLs, shells, lists and format strings."""
+    """File names with letters that have a special meaning in URLs, shells, lists and format strings."""
     folder.net_name = "net#1 {x} 100%25.net.xml"
     folder.crossing()
-    folder.net_name = "net#1 {x} 100%2525.net.xml"  # SUMO decodes names
+    folder.net_name = "net#1 {x} 100%2525.net.xml"  # SUMO decodes %25 in names to %
     folder.routes(flows(), "demand's $HOME and 'co'.rou.xml")
     folder.config()
 
@@ -186,7 +186,7 @@ def utf_16(folder):
 
 @case(breaks=True)
 def entities(folder):
-    """SUMO does not know entities of the file's own."""
+    """A route file that defines an XML entity. SUMO does not support such entities."""
     folder.crossing()
     text = '<!DOCTYPE routes [<!ENTITY goal "cs">]><routes><flow id="f" begin="0" end="60" period="5" from="nc" ' \
            'to="&goal;"/></routes>'

@@ -1,4 +1,4 @@
-"""Scenarios that SUMO refuses: ours refuse them with SUMO's own reason."""
+"""Scenarios that SUMO refuses. Our programs must refuse them, too, and state SUMO's reason."""
 from cases import crossing_with, row
 from folder import flows
 

@@ -11,16 +11,16 @@ from xml.etree import ElementTree
 from folder import Folder
 
 SEED = 7
-TIMEOUT_S = 120  # far above what any of them takes, also on a busy machine
+TIMEOUT_S = 120  # far more than any of the programs takes, also on a busy machine
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
-REFUSALS = (2, 3)  # configuration and data, see docs/reference/exit-codes.md
+REFUSALS = (2, 3)  # exit codes for bad configuration and bad data, see docs/reference/exit-codes.md
 LONGEST_LINE = 1500
 DIGITS = 3  # SUMO computes times in milliseconds
 ROUNDING_S = 0.5 * 10**-DIGITS
 
 
 class Result:
-    """How a program ended."""
+    """Runs a program, and holds its exit code (None after a timeout) and its output."""
 
     def __init__(self, command, cwd):
         self.command = " ".join(map(str, command))
@@ -45,7 +45,7 @@ def snapshot(folder):
 
 
 def comparable(message):
-    """The message without spaces, and without names: another seed may meet another vehicle first."""
+    """The message without spaces and quoted names. With another seed, another vehicle may cause the message."""
     return re.sub(r"'[^']*'|\s+", "", message)
 
 
@@ -55,16 +55,17 @@ def without_numbers(message):
 
 
 class Trips:
-    """What SUMO says of an episode in its trip information and its statistics."""
+    """Results of an episode according to SUMO's trip information and statistics."""
 
     def __init__(self, trip_file, statistics_file, triggered):
-        """@param triggered vehicles that wait for something, of which SUMO's statistics do not say that they wait"""
+        """@param triggered vehicles that depart when something happens; SUMO's statistics do not count them as waiting"""
         self.departed = self.arrived = self.running = self.waiting = 0
         self.time_loss_s = self.depart_delay_s = 0.0
         for trip in ElementTree.parse(trip_file).getroot().iter("tripinfo"):
             departed = float(trip.get("depart")) >= 0
             delay_ms = round(1000 * float(trip.get("departDelay")))
-            # Until such a vehicle may depart, SUMO's time of its departure is -1 ms. --scale adds t.1, t.2 to t.
+            # Until a triggered vehicle may depart, SUMO states the time of its departure as -1 ms. With --scale a vehicle t
+            # has copies t.1, t.2 ...
             if not departed and trip.get("id").split(".")[0] in triggered and delay_ms % 10 == 1:
                 continue
             ended = float(trip.get("arrival")) >= 0
@@ -96,7 +97,7 @@ class Check:
         self.elsewhere = room / "elsewhere"  # our programs start here and must not write here
 
     def run(self):
-        """@return descriptions of all that is wrong"""
+        """@return descriptions of all differences and other problems"""
         self.elsewhere.mkdir()
         folder = Folder(self.room / "scenario")
         self.case.write(folder)
@@ -125,9 +126,9 @@ class Check:
         no_end = self.case.is_random and "the scenario has no end" in evaluated.err
         if evaluated.code != 0 and original.code == 0 and not no_end and (
                 not self.case.refused or self.case.refused not in evaluated.err):
-            self.say("traffic_eval refuses what SUMO runs", evaluated)
+            self.say("traffic_eval refuses a scenario that SUMO runs", evaluated)
         if self.case.trains:
-            # Simulations that die on the way end a training with 6, see docs/reference/exit-codes.md.
+            # If simulations fail, a training ends with exit code 6, see docs/reference/exit-codes.md.
             self.ours("traffic_train", CONFIGS / "any.toml", "--dry-run", "--run-dir", self.room / "run",
                       "--set", f"env.scenario={json.dumps(str(self.cfg), ensure_ascii=False)}", *self.settings([]),
                       allowed=REFUSALS if original.code == 0 else (*REFUSALS, 6))
@@ -136,7 +137,7 @@ class Check:
             if before.get(name) != after.get(name):
                 self.problems.append(f"our programs changed or made {name} in the scenario's folder")
         if os.listdir(self.elsewhere):
-            self.problems.append(f"our programs made {os.listdir(self.elsewhere)} where they were started")
+            self.problems.append(f"our programs made {os.listdir(self.elsewhere)} in the folder where they were started")
         return self.problems
 
     def say(self, what, result=None):
@@ -157,11 +158,11 @@ class Check:
                        "0", *self.outputs(name), *self.case.args, *more], self.room)
 
     def settings(self, sumo_args):
-        """Options of our programs. Half of the vehicles are connected, as far as the case has vehicles."""
+        """Options of our programs. Half of the vehicles are connected."""
         return ["--set", f"env.sumo_args={json.dumps(self.case.args + sumo_args)}", "--set", "env.cv_share=0.5"]
 
     def ours(self, program, *arguments, allowed=REFUSALS):
-        """Runs one of our programs and checks what holds for all of them."""
+        """Runs one of our programs and checks the rules that hold for all of them."""
         result = Result([self.programs / program, *arguments], self.elsewhere)
         if result.code is None:
             self.say(f"{program} does not end within {TIMEOUT_S} s", result)
@@ -181,38 +182,38 @@ class Check:
         self.check_stdout(result)
         said = {without_numbers(line) for line in original.err.splitlines()}
         for line in result.err.splitlines():
-            # SUMO says "Error" of some things that it ignores.
+            # SUMO prints errors about some problems that it then ignores.
             if not line.startswith("traffic_eval: ") and without_numbers(line) not in said:
-                self.say(f"a line on stderr is not one of ours: {line}", result)
+                self.say(f"a line on stderr comes neither from traffic_eval nor from SUMO: {line}", result)
                 break
         return result
 
     def check_stdout(self, result):
-        """Stdout has JSON and nothing else. A refusal of traffic_eval leaves it empty."""
+        """Checks that stdout contains JSON and nothing else, or is empty after a refusal."""
         if not result.out and result.code != 0:
             return
         try:
             json.loads(result.out)
         except ValueError as error:
-            self.say(f"stdout is no JSON: {error}", result)
+            self.say(f"stdout is not JSON: {error}", result)
 
     # Comparisons.
 
     def compare_refusals(self, original, evaluated):
-        """What SUMO refuses, ours refuse with SUMO's reason: its first line with "Error:"."""
+        """Checks that our program refuses the scenario with SUMO's reason, the first line of SUMO with "Error:"."""
         errors = re.findall(r"^Error: *(.+)$", original.err, re.M)
         reason = errors[0].replace("/reference/", "/scenario/") if errors else ""  # SUMO may say nothing
         if evaluated.code == 0:
-            self.say(f"traffic_eval runs what SUMO refuses: {reason}", evaluated)
+            self.say(f"traffic_eval runs a scenario that SUMO refuses: {reason}", evaluated)
         elif comparable(reason) not in comparable(evaluated.last_line):
-            self.say(f"SUMO's reason is not named: {reason}", evaluated)
+            self.say(f"traffic_eval refuses the scenario without SUMO's reason: {reason}", evaluated)
 
     def compare(self, reference, evaluated):
-        """Counts, delays and every vehicle's trip are SUMO's."""
+        """Checks that counts, delays and the trip of every vehicle equal those of SUMO."""
         try:
             episode = json.loads(evaluated.out)["episodes"][0]
         except (ValueError, LookupError):
-            return  # reported before
+            return  # check_stdout() has reported it
         chosen = re.search(r"the program sets env.max_time_s = (\d+)", evaluated.err)
         if chosen:  # the scenario has no end
             begin = re.search(r'<(?:begin|b) value="([\d.]+)"', self.cfg.read_text(encoding="utf-8"))
@@ -237,7 +238,8 @@ class Check:
         lost_s = episode["time_loss_s"] + episode["depart_delay_s"]
         if episode["delay_s"] > 0:
             self.equal("vehicles", lost_s / episode["delay_s"], trips.vehicles, 1e-6 * trips.vehicles)
-        # The same trips, vehicle by vehicle, although our programs read the simulation in every step.
+        # The trips of all vehicles must be the same. Our programs read the simulation in every step, which must not change
+        # it.
         ours, sumos = (self.trip_lines(name) for name in ("ours", "reference"))
         if ours != sumos:
             first = next((pair for pair in zip(ours, sumos) if pair[0] != pair[1]), (len(ours), len(sumos)))
@@ -249,5 +251,5 @@ class Check:
 
     def trip_lines(self, name):
         text = (self.room / f"{name}_trips.xml").read_text(encoding="utf-8")
-        # Devices that only write output are left out of our runs.
+        # Our runs have no devices that only write output, so the names of devices differ.
         return [re.sub(' devices="[^"]*"', "", line) for line in text.splitlines() if "info " in line]

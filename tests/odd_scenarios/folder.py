@@ -9,9 +9,9 @@ import tempfile
 from pathlib import Path
 from xml.etree import ElementTree
 
-# Set by odd_scenarios.py.
+# odd_scenarios.py sets these environment variables.
 SUMO_BIN = Path(os.environ.get("ODD_SUMO", ""))
-NETWORKS = Path(os.environ.get("ODD_NETWORKS", ""))  # networks that other scenarios have built
+NETWORKS = Path(os.environ.get("ODD_NETWORKS", ""))  # cache of networks that scenarios have built
 
 ARMS = {"n": (0, 1), "e": (1, 0), "s": (0, -1), "w": (-1, 0)}
 THROUGH = ("nc cs", "sc cn", "ec cw", "wc ce")
@@ -28,7 +28,7 @@ def run_tool(name, *args):
 
 
 class Folder:
-    """Writes the files of a scenario into `path`. Relative names in it are names of its files."""
+    """Writes the files of a scenario into the folder `path`. Relative file names refer to this folder."""
 
     def __init__(self, path):
         self.path = Path(path)

@@ -26,10 +26,10 @@ def parse_arguments():
     parser.add_argument("--seed", type=int, default=1, help="seed of the random scenarios")
     parser.add_argument("--first", type=int, default=0, help="number of the first random scenario")
     parser.add_argument("--seconds", type=float, help="start no further scenario after this time")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="scenarios at a time")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of scenarios that run at the same time")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the scenarios that fail in DIR")
     parser.add_argument("--list", action="store_true", help="print the names of the cases and end")
-    parser.add_argument("cases", nargs="*", help="names of cases; default all")
+    parser.add_argument("cases", nargs="*", help="names of the cases to run; by default all")
     return parser.parse_args()
 
 
@@ -48,7 +48,7 @@ def chosen_cases(arguments):
 
 
 def run_case(case, arguments, deadline):
-    """@return problems, or None if the time was over"""
+    """Checks one scenario. @return its problems, or None if the deadline had passed before it started"""
     from check import Check
     from folder import BuildError
     if deadline and time.monotonic() > deadline:
@@ -58,7 +58,7 @@ def run_case(case, arguments, deadline):
             problems = Check(case, Path(room), arguments.bin, arguments.sumo).run()
         except BuildError as error:
             problems = [f"the scenario cannot be built: {error}"]
-        except Exception:  # a defect of this test: report it with the others
+        except Exception:  # a defect of this test: report it like a problem of the scenario
             problems = [traceback.format_exc()]
         if problems and arguments.keep:
             kept = arguments.keep / case.name

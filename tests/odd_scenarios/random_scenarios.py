@@ -1,4 +1,4 @@
-"""Random scenarios: network, lights, demand, options and additional files are drawn and combined."""
+"""Random scenarios: combines randomly drawn networks, lights, demand, options and additional files."""
 from random import Random
 
 from cases import Case
@@ -46,7 +46,7 @@ class Composer:
         return self.random.random() < probability
 
     def some(self, *texts, probability=0.3):
-        """Each of the texts with this probability."""
+        """Joins a random selection of the texts; each is chosen with this probability."""
         return " ".join(text for text in texts if self.chance(probability))
 
     def write(self):
@@ -92,12 +92,12 @@ class Composer:
                       ["--junctions.join"], ["--default.spreadtype", "center"], ["--tls.rebuild"]):
             if self.chance(0.12):
                 arguments += extra
-        if self.chance(0.2):  # the two exclude each other
+        if self.chance(0.2):  # netgenerate cannot combine crossings with --no-internal-links
             arguments += self.random.choice((["--sidewalks.guess", "--crossings.guess"], ["--no-internal-links"]))
         self.folder.generate(*arguments)
 
     def lane(self):
-        """@return a lane and its length"""
+        """Draws a lane. @return its id and its length in m"""
         lane = self.random.choice(list(self.random.choice(self.edges).iter("lane")))
         return lane.get("id"), float(lane.get("length"))
 
@@ -220,8 +220,8 @@ class Composer:
         return f'<trip id="t{i}" depart="{self.second()}" {self.ends()}>{self.inside()}</trip>'
 
     def rate(self):
-        # With a random scale SUMO may begin a flow with period="exp(x)" before the simulation. Its functions then say
-        # that the vehicle has no delay, and its trip information says that it has. The table has such a flow.
+        # No flow has period="exp(x)": with a random --scale, SUMO may begin such a flow before the simulation. Then
+        # SUMO's API states no delay for a vehicle, but its trip information states one. The table has such a flow.
         return self.random.choice(('number="5"', 'period="6"', 'vehsPerHour="700"', 'probability="0.2"',
                                    'perHour="300"', 'period="0.7"', 'probability="1"'))
 

@@ -27,7 +27,7 @@ TEST_F(AppendFileTest, NewFileStartsWithThePreamble) {
 TEST_F(AppendFileTest, AFileOfMaximumSizeIsRenamedWithoutLoss) {
   AppendFile file(dir_ / "log", "header\n", 64);
   AppendFile other(dir_ / "log", "header\n",
-                   64);  // the same file in another rank, such as error.log
+                   64);  // as if another rank appended to the same file
   for (int i = 10; i < 25; ++i) EXPECT_TRUE(file.append("line " + std::to_string(i) + "\n"));
   EXPECT_TRUE(other.append("from elsewhere\n"));
   EXPECT_EQ(read_text(dir_ / "log.1"),
@@ -54,8 +54,8 @@ TEST_F(AppendFileTest, ARemovedFolderIsCreatedAgain) {
   AppendFile file(dir_ / "logs" / "log", "header\n");
   EXPECT_TRUE(file.append("first\n"));
   std::filesystem::remove_all(dir_ / "logs");
-  // The file was opened less than a second ago: until then lines are lost, not written to a file
-  // that nobody can see.
+  // The file is opened again at most once a second. Until then append() fails, because lines in the
+  // removed file would be lost unnoticed.
   while (!file.append("second\n")) usleep(50'000);
   EXPECT_GT(file.num_lost(), 0);
   EXPECT_EQ(read_text(dir_ / "logs" / "log"), "header\nsecond\n");

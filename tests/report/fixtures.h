@@ -45,7 +45,7 @@ inline std::vector<std::string> lines_of(const std::filesystem::path& path) {
 }
 
 struct ChildResult {
-  int exit_code = -1;  ///< -1: ended by a signal
+  int exit_code = -1;  ///< -1 means that a signal ended the child
   std::string stderr_text;
 };
 

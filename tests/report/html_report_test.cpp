@@ -78,7 +78,8 @@ nlohmann::json data_of(const std::string& html) {
   return nlohmann::json::parse(html.substr(at, html.find(";</script>", at) - at));
 }
 
-/// A training with a constraint that was evaluated, with its traffic.
+/// Writes the run folder of a training with a cost limit and its evaluation. The folder also
+/// contains recorded traffic (replay/).
 void write_trained(const std::filesystem::path& dir) {
   std::filesystem::create_directories(dir / "replay");
   write_text(dir / "metrics.jsonl",
@@ -114,7 +115,8 @@ TEST_F(HtmlReportTest, BeginsWithTheGainAndTheSafety) {
                           HasSubstr("2490 unsafe vehicle-steps (2600 without control)"),
                           HasSubstr("<strong>" + human_duration(125))));
   EXPECT_EQ(count(html, "<html"), 1);
-  EXPECT_THAT(html, Not(HasSubstr("http://"))) << "the page must not refer to other files";
+  EXPECT_THAT(html, Not(HasSubstr("http://")))
+      << "the page must not load anything from the network";
 }
 
 /// The first sentence of the page.

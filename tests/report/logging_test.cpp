@@ -81,7 +81,7 @@ TEST_F(LoggingTest, WorksWithEveryStandardDescriptorClosed) {
     for (int fd = 0; fd <= 2; ++fd) close(fd);
     init_logging({.dir = logs_});
     spdlog::info("still here");
-    // A data file opened now must not take the place of stderr.
+    // The next file that the program opens must not get the descriptor of stderr.
     const int data = open((dir_ / "data").c_str(), O_WRONLY | O_CREAT, 0644);
     spdlog::error("not into the data");
     return data > 2 ? 0 : 1;

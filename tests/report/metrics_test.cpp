@@ -71,7 +71,7 @@ TEST_F(MetricsTest, ScalarsReachBothFilesOnce) {
   scalars.set("train/lr", 0.5);
   scalars.set("train/loss", 2.0);
   scalars.write(7);
-  scalars.write(8);  // nothing new
+  scalars.write(8);  // there are no new values
   const auto lines = lines_of(path_);
   ASSERT_EQ(lines.size(), 1);
   const auto json = nlohmann::json::parse(lines[0]);

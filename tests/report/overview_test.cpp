@@ -17,7 +17,7 @@ using ::testing::Not;
 
 class OverviewTest : public FolderTest {
  protected:
-  /// A run of one training with its gain on held-out seeds.
+  /// Writes a run of one training with this gain in the final comparison, and reads it.
   RunOverview run(const std::string& name, double gain, int seed) {
     const auto dir = dir_ / name;
     std::filesystem::create_directories(dir / "logs");
@@ -65,7 +65,7 @@ TEST_F(OverviewTest, RunsOfSeveralSeedsHaveAMeanAndAnIntervalAndTheSettingsThatD
   EXPECT_EQ(json["means"][0]["metric"], "gain_%");
   EXPECT_EQ(json["means"][0]["mean"], 2.0);
   EXPECT_NEAR(json["means"][0]["+-95%"].get<double>(), 12.706, 0.001)
-      << "Student's t for one degree of freedom is 12.706";
+      << "the half-width must use Student's t for one degree of freedom, 12.706";
   ASSERT_EQ(json["settings"].size(), 1U);
   EXPECT_EQ(json["settings"][0]["setting"], "run.seed");
   EXPECT_THAT(overview_text(runs), AllOf(HasSubstr("run.seed"), Not(HasSubstr("ppo.gamma"))));
@@ -99,7 +99,8 @@ TEST_F(OverviewTest, LearningCurvesAreDrawnAsText) {
   const std::vector<RunOverview> runs{run("a", 1, 7)};
   const std::string text = gain_chart_text(runs);
   EXPECT_THAT(text, AllOf(HasSubstr("    6.00 |"), HasSubstr("    0.00 |---"), HasSubstr("*\n")));
-  EXPECT_EQ(std::count(text.begin(), text.end(), '*'), 7) << "expected six points and the legend";
+  EXPECT_EQ(std::count(text.begin(), text.end(), '*'), 7)
+      << "the text should have six points and one * in the legend";
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class RunReaderTest : public FolderTest {
   }
   void write_lock(const LockHolder& holder) { write_text(dir_ / "run.lock", to_text(holder)); }
 
-  /// The message with which a summary of this text is refused.
+  /// Reads a summary with this text. @return the message of the refusal
   std::string refusal(const std::string& text) {
     write_text(dir_ / "summary.json", text);
     try {
@@ -46,7 +46,7 @@ class RunReaderTest : public FolderTest {
   }
 };
 
-/// A child that waits to be killed, as the holder of a lock.
+/// A child process whose id a test writes into a lock. It runs until the destructor kills it.
 class Child {
  public:
   Child() : pid_(traffic::test::fork_child()) {
@@ -93,7 +93,7 @@ TEST_F(RunReaderTest, TheNewestRunsAreThoseLastWrittenTo) {
     write_text(runs / name / "config.toml", "[run]\n");
     fs::last_write_time(runs / name / "config.toml", now - std::chrono::seconds(++age_s));
   }
-  // A training of several is a part of the run b.
+  // The folder b/phase1 is a part of the run b, so it is not listed.
   write_text(runs / "b/run.lock", "");
   write_text(runs / "b/phase1/config.toml", "[run]\n");
   EXPECT_THAT(newest_runs(runs, 9), ElementsAre(runs / "a/2", runs / "b", runs / "a/1"));
@@ -211,7 +211,7 @@ TEST_F(RunReaderTest, DeadProcessesAndZombiesHoldNoLock) {
   }
   EXPECT_FALSE(RunReader(dir_).holder());
   EXPECT_EQ(RunReader(dir_).status(), RunStatus::kDead);
-  gone.pid = getpid();  // the number is used again
+  gone.pid = getpid();  // another process now has this id
   write_lock(gone);
   EXPECT_EQ(RunReader(dir_).status(), RunStatus::kDead);
   write_text(dir_ / "run.lock", "");

@@ -27,7 +27,7 @@ TEST(StepPace, AStallOfHoursHardlyChangesTheEstimate) {
   EXPECT_NEAR(pace.seconds_per_step(), 0.1, 0.01);
   add_minutes(pace, 1, 0.1);
   EXPECT_NEAR(pace.seconds_per_step(), 0.1, 0.01);
-  // The same holds early in a run.
+  // A stall early in a run hardly changes the estimate, either.
   StepPace early;
   early.add(20, 2.0);
   early.add(1, 6 * 3600.0);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a command with a SLURM cluster of its own: one node with six CPUs, whatever the machine has, and two partitions
-# (jobs in `urgent` preempt those in `preemptible`), with its own ports, key and state. It needs neither root nor
-# services, and leaves nothing behind. Within tests/nodes/nodes.sh it has a slurmd with six CPUs on each node.
+# Starts a SLURM cluster, runs a command in it and removes the cluster. The cluster has one node with six CPUs, whatever
+# the machine has, and two partitions: jobs in `urgent` preempt jobs in `preemptible`. It has its own ports, key and
+# state, and needs neither root nor services. Within tests/nodes/nodes.sh each node runs a slurmd with six CPUs.
 # Usage: cluster.sh SLURM_PREFIX FOLDER COMMAND...   (exit code: that of COMMAND)
 set -euo pipefail
 prefix=$1 folder=$(realpath "$2"); shift 2
@@ -72,7 +72,7 @@ start_daemon() {  # NAME COMMAND...
   setpriv --pdeathsig TERM "$@" >"$log" 2>&1 </dev/null &  # they end with this script even if it is killed
   daemons+=($!)
 }
-within() {  # SECONDS COMMAND...: whether it succeeds in time
+within() {  # SECONDS COMMAND...: repeats the command until it succeeds, at most for this time
   local end=$((SECONDS + $1)); shift
   until "$@"; do
     [ $SECONDS -lt $end ] || return 1

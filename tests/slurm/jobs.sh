@@ -10,8 +10,8 @@ fail() {
   grep -v -e 'fault slow' -e 'info: epoch' -- *.log
   exit 1
 }
-# submit JOB-NAME MS-PER-STEP [options of sbatch] -> prints the job's id. The steps are slowed down, so that there is
-# time to stop the job. It is started with --resume never, and resumes nevertheless when it is requeued.
+# submit JOB-NAME MS-PER-STEP [options of sbatch]: submits a training and prints the job's id. The steps are slowed down,
+# so that there is time to stop the job. The command has --resume never, but a requeued job must resume nevertheless.
 submit() {
   local name=$1 slow_ms=$2; shift 2
   TRAFFIC_FAULT="train.step:0:*:slow:$slow_ms" sbatch --parsable --job-name="$name" --output="$name.log" \
@@ -52,7 +52,8 @@ sbatch --partition=urgent --ntasks=5 --output=/dev/null --wrap 'sleep 1'
 within 40 "preempted, with notice: queued again" is "$cut" Restarts 1
 says cut.log "stopped with exit code 75" || fail "job $cut did not save before it ended"
 
-# SLURM checks every 30 s: the signal comes 15 to 45 s after the start of the job, which needs 48 s plus start-up.
+# SLURM checks every 30 s whether to send the signal. It therefore arrives 15 to 45 s after the start of the job. The job
+# itself needs 48 s and the time to start.
 timed=$(submit timed 300 --partition=urgent --time=1 --signal=B:USR1@15)
 within 60 "job $cut goes on" is_training "$cut" 1 60
 scontrol requeue "$cut"

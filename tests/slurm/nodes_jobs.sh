@@ -18,4 +18,4 @@ sbatch --wait --nodes=2 --ntasks-per-node=1 --cpus-per-task=1 --output=two.log l
   "${arguments[@]}" --run-dir runs/two || fail "the job on two nodes failed"
 grep -q "2 ranks on 2 nodes" two.log || fail "the job did not run on two nodes"
 [ "$(hash_of runs/two)" = "$(hash_of runs/whole)" ] || fail "the job on two nodes ended with other parameters"
-echo "two nodes under SLURM: the parameters of one node"
+echo "two nodes under SLURM: the same parameters as on one node"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Jobs of slurm_test.sh that srun starts without mpirun, through SLURM's plug-in for PMIx. A training without
-# simulations must end with the same parameters as under mpirun, also after a rank was killed; one with simulations must
-# say what to do instead.
+# simulations must end with the same parameters as under mpirun, also after a rank was killed. A training with
+# simulations must refuse to start and say how to start it instead.
 set -euo pipefail
 read -ra arguments <<<"${TEST_ARGUMENTS//$'\n'/ }"
 
@@ -23,7 +23,7 @@ echo "[injected] TRAFFIC_FAULT=train.step:1:25:kill under srun: exit code $code"
 by_srun "${of_run[@]}" &>srun.log || fail "the resumed run under srun failed"
 grep -q "going on from checkpoint" srun.log || fail "the run under srun did not resume from a checkpoint"
 [ "$(hash_of runs/srun)" = "$(hash_of runs/whole)" ] || fail "the run under srun ended with other parameters"
-echo "srun --mpi=pmix, killed and begun again: the parameters of mpirun"
+echo "srun --mpi=pmix, killed and started again: the same parameters as with mpirun"
 code=0
 by_srun configs/rl_only.toml --run-dir runs/simulated &>simulated.log || code=$?
 [ $code = 2 ] || fail "simulations under srun: exit code $code, expected 2"

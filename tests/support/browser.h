@@ -12,7 +12,8 @@
 
 namespace traffic::test {
 
-/// Script that logs layout problems and empty pictures of a page, and counts its pictures.
+/// JavaScript that look_at() appends to a page. It logs layout problems and empty pictures on the
+/// console, and puts the number of pictures into the title.
 inline constexpr const char* kLook =
     R"(<script>addEventListener('load', () => setTimeout(() => {
   for (const group of document.querySelectorAll('details')) group.open = true;
@@ -32,14 +33,15 @@ inline constexpr const char* kLook =
 }, 100));
 </script>)";
 
+/// How the browser shows the page, and where the screenshot goes.
 struct Glance {
-  std::string name;  ///< of the screenshot, without extension
-  std::string size;  ///< "1280,700"
-  bool dark = false;
+  std::string name;   ///< file name of the screenshot, without extension
+  std::string size;   ///< width and height of the window in pixels: "1280,700"
+  bool dark = false;  ///< whether the browser prefers dark colours
 };
 
-/// Returns the browser's console messages, one per line, with "N pictures" at the end. Saves a
-/// screenshot as screenshots/NAME.png in the build folder.
+/// Opens a copy of the page in the browser and saves a screenshot as screenshots/NAME.png in the
+/// build folder. @return the messages on the console, one per line, and "N pictures" at the end
 /// @param scratch a folder for the browser's own files
 inline std::string look_at(const std::filesystem::path& page, const Glance& glance,
                            const std::filesystem::path& scratch) {
@@ -59,7 +61,8 @@ inline std::string look_at(const std::filesystem::path& page, const Glance& glan
   const std::string url = " 'file://" + looked_at.string() + "'";
   const Outcome shot =
       run_program("chromium-headless-shell " + options + " --screenshot=" + picture + url);
-  EXPECT_EQ(shot.exit_code, 0) << "is it installed? launch/setup.sh --tests\n" << shot.output;
+  EXPECT_EQ(shot.exit_code, 0) << "if it is not installed, run launch/setup.sh --tests\n"
+                               << shot.output;
   EXPECT_TRUE(fs::exists(picture));
   const Outcome dump = run_program("chromium-headless-shell " + options + " --dump-dom" + url);
   std::string said;

@@ -117,7 +117,8 @@ int close(int fd) {
 int rename(const char* from, const char* to) noexcept {
   return is_hit("rename", to) ? fail() : real<int(const char*, const char*)>("rename")(from, to);
 }
-/// "clock": the time of day jumps by a day, forward and back, at every reading.
+/// If the plan names "clock", the time of day is wrong by a day at every reading: ahead and behind
+/// in turn.
 int clock_gettime(clockid_t clock, struct timespec* time) noexcept {
   static std::atomic<unsigned> looks{0};
   const int rc = real<int(clockid_t, struct timespec*)>("clock_gettime")(clock, time);

@@ -7,12 +7,14 @@
 
 namespace traffic::test {
 
+/// Prints one line that describes a fault.
 inline void tell_injected(std::string_view what) {
   std::printf("[injected] %.*s\n", static_cast<int>(what.size()), what.data());
   std::fflush(stdout);
 }
 
-/// @param command shell command; its environment variables may arm fault points
+/// Prints the faults that a shell command requests by the environment variables TRAFFIC_FAULT and
+/// TRAFFIC_FAIL_IO.
 inline void tell_injected_by(std::string_view command) {
   for (const std::string_view name : {"TRAFFIC_FAULT=", "TRAFFIC_FAIL_IO="}) {
     const auto at = command.find(name);

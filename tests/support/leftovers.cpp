@@ -1,7 +1,7 @@
-// Linked into fault tests (label fault): after each test no process, shared memory or temporary
-// file may be left behind. Orphaned processes become children of the test program, and temporary
-// files go to a folder of its own, so that those of other tests running at the same time are not
-// counted.
+// Makes a test program fail if a test leaves a process, shared memory or a temporary file behind.
+// It is linked into fault tests (label fault). The test program adopts orphaned processes and has
+// its own folder for temporary files, so it does not count those of other tests that run at the
+// same time.
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -31,7 +31,7 @@ constexpr const char* kSharedMemory = "/dev/shm";
 std::string read_file(const fs::path& path) {
   const std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  text << file.rdbuf();  // without an exception if the process ends meanwhile
+  text << file.rdbuf();  // throws no exception if the process ends meanwhile
   return text.str();
 }
 
@@ -79,7 +79,7 @@ Names running_children() {
   return running;
 }
 
-/// The files in /dev/shm of this list that no process has mapped.
+/// Those of the given files in /dev/shm that no process has mapped.
 Names unused(Names files) {
   for (const fs::path& process : processes()) {
     if (files.empty()) break;
@@ -121,9 +121,9 @@ class Leftovers : public ::testing::EmptyTestEventListener {
       if (processes.empty() && files.empty() && shared.empty()) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
-    EXPECT_EQ(processes, Names()) << "processes are left";
-    EXPECT_EQ(files, Names()) << "temporary files are left in " << folder_;
-    EXPECT_EQ(shared, Names()) << "shared memory is left in " << kSharedMemory;
+    EXPECT_EQ(processes, Names()) << "the test left processes behind";
+    EXPECT_EQ(files, Names()) << "the test left temporary files in " << folder_;
+    EXPECT_EQ(shared, Names()) << "the test left shared memory in " << kSharedMemory;
   }
 
   void OnTestProgramEnd(const ::testing::UnitTest& /*all*/) override {

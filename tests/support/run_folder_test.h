@@ -1,4 +1,5 @@
-/// Base of tests for programs that write run folders; each test has a folder of its own.
+/// Base of tests that start trainings and read their run folders. Each test has its own temporary
+/// folder.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -36,11 +37,11 @@ class RunFolderTest : public ::testing::Test {
   /// A training with a shipped configuration: small, on the CPU, saved after every step.
   struct TrainingCommand {
     int ranks = 1;
-    std::string config;               ///< "signals.toml"
-    std::string run;                  ///< name of the run folder
+    std::string config;               ///< file in configs/, such as "signals.toml"
+    std::string run;                  ///< name of the run folder within dir_
     std::string arguments = {};       ///< further arguments, which override earlier ones
-    std::string environment = "X=1";  ///< environment variables
-    std::string starter = {};         ///< command that starts each rank's program
+    std::string environment = "X=1";  ///< environment variables of the job
+    std::string starter = {};         ///< words before the program's name in each rank's command
   };
   [[nodiscard]] std::string command_of(const TrainingCommand& training) const {
     return "env " + training.environment + " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " +
@@ -54,7 +55,7 @@ class RunFolderTest : public ::testing::Test {
     return TRAFFIC_BIN_DIR "/traffic_eval --jobs 2 " + arguments;
   }
 
-  /// Whether the run writes metrics of this step in time.
+  /// Waits until the run has written metrics of this step. @return false after timeout_s
   [[nodiscard]] bool wait_for_step(const std::string& run, int step, int timeout_s = 30) const {
     const std::string wanted = "{\"step\":" + std::to_string(step) + ",";
     for (int i = 0; i < 10 * timeout_s; ++i) {
@@ -96,7 +97,7 @@ class RunFolderTest : public ::testing::Test {
     }
     return all;
   }
-  /// Names of the parts beside checkpoints, which contain a hash of their content.
+  /// Names of the files in checkpoints/parts. Each name contains a hash of the file's content.
   [[nodiscard]] std::set<std::string> checkpoint_parts(const std::string& run) const {
     std::set<std::string> names;
     for (const auto& entry : fs::directory_iterator(dir_ / run / "checkpoints/parts")) {
@@ -105,7 +106,7 @@ class RunFolderTest : public ::testing::Test {
     return names;
   }
 
-  fs::path dir_;
+  fs::path dir_;  ///< temporary folder of the test
 };
 
 }  // namespace traffic::test

@@ -1,4 +1,5 @@
-/// Runs a program like a user and captures its output.
+/// Starts programs in tests by shell commands, as a user would. run_program() waits for the end and
+/// returns the output. BackgroundProgram lets the test signal the program while it runs.
 #pragma once
 
 #include <unistd.h>
@@ -19,7 +20,7 @@ struct Outcome {
   std::string output;  ///< standard output and error, interleaved
 };
 
-/// @param command for the shell; it is killed after timeout_s, so that a hang only fails the test
+/// Runs a shell command. It is killed after timeout_s, so that a hang only fails the test.
 inline Outcome run_program(const std::string& command, int timeout_s = 400) {
   tell_injected_by(command);
   const std::string limit = std::to_string(timeout_s);  // a named variable: GCC 12 warns about a
@@ -29,8 +30,8 @@ inline Outcome run_program(const std::string& command, int timeout_s = 400) {
   return {.exit_code = result.exit.code(), .output = result.out};
 }
 
-/// A program that runs in the background, without output. Its pid is that of the command itself if
-/// the command uses exec.
+/// A program that runs in the background; its output is discarded. The shell replaces itself by the
+/// command (exec), so send() signals the first program of the command.
 class BackgroundProgram {
  public:
   explicit BackgroundProgram(const std::string& command)
@@ -44,7 +45,7 @@ class BackgroundProgram {
     tell_injected("signal " + std::to_string(signal_number) + " to the job");
     send_signal(child_.pid(), signal_number);
   }
-  /// Waits until the program has a handler for the signal. @return false if it has none in time
+  /// Waits until the program has a handler for the signal. @return false after timeout_s
   [[nodiscard]] bool wait_until_handled(int signal_number, int timeout_s = 30) const {
     const std::uint64_t wanted = std::uint64_t{1} << (signal_number - 1);
     for (int i = 0; i < timeout_s * 20; ++i) {

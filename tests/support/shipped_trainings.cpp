@@ -1,4 +1,5 @@
-/// Registers the trainings of the program, for tests that read configurations.
+/// Registers the trainings of traffic_train before main() begins. It is linked into tests that read
+/// configurations, because each training adds sections to the configuration.
 #include "traffic/train/trainings.h"
 
 namespace traffic::test {

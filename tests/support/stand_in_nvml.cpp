@@ -1,4 +1,5 @@
-/// A substitute for NVIDIA's management library: one GPU, at 0000:3b:00.0.
+/// A substitute for NVIDIA's management library (NVML), which tests load in its place. It has one
+/// GPU with the PCI address 0000:3b:00.0, and its numbers never change.
 #include <cstring>
 
 namespace {

@@ -1,6 +1,7 @@
-/// A corpus of odd recordings. Each case states what data_prep convert makes of a file: either the
-/// traffic that must be in the data set, or the refusal. The traffic is always a part of what
-/// straight_traffic() describes, so that each case differs from sound recordings in one respect.
+/// Runs data_prep convert on unusual and broken recordings. Each case states either the traffic
+/// that must be in the data set, or the message with which convert refuses the file. The traffic is
+/// always a part of straight_traffic(), so that each case differs from a sound recording in one
+/// respect.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ class OddRecordings : public test::RunFolderTest {
     std::ofstream(dir_ / name, std::ios::binary) << bytes;
     return dir_ / name;
   }
-  /// Inputs that wait for ever are ended after this time, so that a hang fails the test.
+  /// Runs convert, but at most for a limited time, so that an input that never ends fails the test.
   [[nodiscard]] test::Outcome convert(const std::string& input,
                                       const std::string& arguments = "") const {
     return test::run_program(TRAFFIC_BIN_DIR "/data_prep convert " + input + " " + arguments +
@@ -50,11 +51,12 @@ class OddRecordings : public test::RunFolderTest {
     const auto done = convert(input, arguments);
     EXPECT_EQ(done.exit_code, 3) << done.output;
     EXPECT_THAT(done.output, HasSubstr(said));
-    EXPECT_TRUE(!fs::exists(dir_ / "out") || fs::is_empty(dir_ / "out")) << "a file was left";
+    EXPECT_TRUE(!fs::exists(dir_ / "out") || fs::is_empty(dir_ / "out"))
+        << "the refused conversion left a file behind";
   }
 
-  /// Compares a frame with the moment that it shows. Each car is on a lane of its own, so the lane
-  /// identifies the car.
+  /// Compares a frame of the data set with the moment of the traffic that it must show. Each car is
+  /// on a lane of its own, so the lane identifies the car.
   void expect_moment(const scene::GraphFrame& frame, const Moment& moment, double tolerance_m) {
     EXPECT_NEAR(frame.time_s, moment.time_s, 1e-3);
     ASSERT_EQ(frame.vehicle_id.size(), moment.cars.size()) << "at " << moment.time_s << " s";
@@ -70,7 +72,8 @@ class OddRecordings : public test::RunFolderTest {
       EXPECT_NEAR(frame.xy_m[2 * node + 1], car.y_m, tolerance_m) << where;
       EXPECT_NEAR(feature(frame, node, "speed_mps"), car.speed_mps, 1e-3) << where;
       const auto [seen, is_new] = seen_.try_emplace(car.id, Seen{frame.vehicle_id[node], car});
-      EXPECT_EQ(seen->second.number, frame.vehicle_id[node]) << where << " is another vehicle";
+      EXPECT_EQ(seen->second.number, frame.vehicle_id[node])
+          << where << " has the number of another vehicle";
       const double way_m =
           std::hypot(car.x_m - seen->second.first.x_m, car.y_m - seen->second.first.y_m);
       EXPECT_NEAR(feature(frame, node, "position_m"), way_m, 2e-3) << where;
@@ -128,7 +131,7 @@ TEST_F(OddRecordings, WhatIsNoFileIsRefused) {
   expect_refusal(dir_ / "nothing.csv", "nothing.csv: cannot be opened: No such file");
   expect_refusal("/dev/null", "/dev/null: is empty");
   expect_refusal("/dev/zero", "/dev/zero: is UTF-16 or no text at all");
-  // Root may open any file; this one cannot be read by anybody.
+  // The test may run as root, who may read any file. But nobody can read this one.
   expect_refusal("/proc/self/mem", "/proc/self/mem: cannot be read on: Input/output error");
 
   const int server = ::socket(AF_UNIX, SOCK_STREAM, 0);
@@ -277,7 +280,7 @@ TEST_F(OddRecordings, VerifyRefusesARecordingAndADamagedFile) {
 }
 
 TEST_F(OddRecordings, WithoutAnglesTheMovementShowsWhoIsAhead) {
-  // The same cars drive to the left; car 2 is the farthest, which is ahead of car 1.
+  // The same cars drive to the left. Car 2 has driven farthest, so it is ahead of car 1.
   const Traffic left = edited(straight_traffic(), [](Moment& moment, int) {
     for (Car& car : moment.cars) car.x_m = -car.x_m;
   });

@@ -1,5 +1,5 @@
-/// The corpus of odd recordings: traffic whose numbers are known, its text in every format, and
-/// changes of such texts.
+/// Helpers of the tests of unusual recordings: traffic with known numbers, functions that write it
+/// as text in each format that data_prep reads, and functions that change such texts.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,14 +26,16 @@ struct Car {
   double x_m = 0;
   double y_m = 0;
   double speed_mps = 0;
-  int lane = 0;  ///< 0 is the rightmost
+  int lane = 0;  ///< counted from the rightmost lane, which is 0
 };
+/// All cars at one time.
 struct Moment {
   double time_s = 0;
   std::vector<Car> cars;
 };
 using Traffic = std::vector<Moment>;
 
+/// Parameters of straight_traffic().
 struct Straight {
   int moments = 20;
   double step_s = 1;
@@ -41,8 +43,8 @@ struct Straight {
   int cars = 3;
 };
 
-/// Cars that drive to the right on a lane each, at 10, 12 and 14 m/s. Car 0 is on the rightmost
-/// lane.
+/// Cars that drive to the right, at 10, 12 and 14 m/s. Each has its own lane; that of car 0 is the
+/// rightmost.
 inline Traffic straight_traffic(const Straight& spec = {}) {
   Traffic all;
   for (int t = 0; t < spec.moments; ++t) {
@@ -60,7 +62,7 @@ inline Traffic straight_traffic(const Straight& spec = {}) {
   return all;
 }
 
-/// The traffic with times as data sets count them: from one step before the first moment.
+/// The traffic with times as data sets have them: time 0 is one step before the first moment.
 inline Traffic counted(Traffic traffic, double step_s = 1) {
   const double first_s = traffic.front().time_s;
   for (Moment& moment : traffic) moment.time_s += step_s - first_s;
@@ -77,7 +79,7 @@ inline const std::string kHeader =
     "type;vehicle_angle\n";
 enum Column { kTime, kId, kX, kY, kSpeed, kLane, kPos, kType, kAngle };
 
-/// Floating car data of SUMO as a table.
+/// The text of a recording: SUMO's floating car data as a table.
 inline std::string table(const Traffic& traffic = straight_traffic(),
                          const std::string& header = kHeader) {
   std::string text = header;
@@ -139,7 +141,8 @@ enum NgsimColumn {
 };
 inline constexpr Straight kTenHertz{.moments = 40, .step_s = 0.1};
 
-/// NGSIM: vehicle by vehicle, in feet; the cars drive up along Local_Y and lane 1 is the leftmost.
+/// The text of a recording in NGSIM's format: sorted by vehicle, in feet. The cars drive along
+/// Local_Y, and lane 1 is the leftmost.
 inline std::string ngsim(const Traffic& traffic = straight_traffic(kTenHertz),
                          const std::string& header = kNgsimHeader) {
   std::string text = header;
@@ -167,7 +170,8 @@ inline Traffic in_ngsim(const Traffic& traffic) {
 inline constexpr Straight kHighD{.moments = 120, .step_s = 0.04};
 inline const std::string kHighDHeader =
     "frame,id,x,y,width,height,xVelocity,yVelocity,xAcceleration,yAcceleration,laneId\n";
-/// highD: boxes, y downwards, lane 7 is the rightmost of three that lead to the right.
+/// The text of a recording in highD's format. A position is the upper left corner of the vehicle,
+/// and y points downwards. Lane 7 is the rightmost of the three lanes that lead to the right.
 inline std::string highd(const Traffic& traffic = straight_traffic(kHighD)) {
   std::string text = kHighDHeader;
   for (const Moment& moment : traffic) {
@@ -207,7 +211,7 @@ inline std::string text_of(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// Changes a field of every row of a table.
+/// Applies `change` to one field of every row of a table.
 inline std::string with_column(const std::string& text, int column, char separator,
                                const std::function<std::string(const std::string&)>& change) {
   auto lines = lines_of(text);
@@ -252,7 +256,7 @@ inline std::string utf16(const std::string& text, bool big_endian, bool with_mar
   return out;
 }
 
-/// Swaps the rows below the header in a fixed way that leaves none where it was.
+/// Reorders the rows below the header in a fixed way. No row stays at its place.
 inline std::string shuffled(const std::string& text) {
   auto lines = lines_of(text);
   std::vector<std::string> rows(lines.begin() + 1, lines.end());
@@ -277,15 +281,16 @@ inline std::string insert_line(const std::string& text, std::size_t at, const st
   return text_of(lines);
 }
 
+/// One recording, and what data_prep convert must make of it.
 struct Case {
   std::string name;     ///< name of the test
-  std::string file;     ///< name of the input
-  std::string content;  ///< bytes of the input
-  Traffic expected;     ///< empty: the file is refused with exit code 3
+  std::string file;     ///< file name of the recording
+  std::string content;  ///< content of the recording
+  Traffic expected;     ///< traffic of the data set; if empty, convert must end with exit code 3
   std::string said;     ///< text that the output must contain
   std::string arguments{};
   double tolerance_m = 2e-3;  ///< rounding of float32 at a few hundred metres, and of the texts
-  std::map<std::string, std::string> beside{};  ///< further files: name and content
+  std::map<std::string, std::string> beside{};  ///< contents of further files, by their names
 };
 inline void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 

@@ -322,7 +322,7 @@ std::vector<Case> order_and_vehicles() {
   };
 }
 
-/// Fields of one vehicle that are no numbers, or no possible ones.
+/// Cases in which a field of one vehicle is not a number, or is an impossible number.
 std::vector<Case> numbers() {
   std::vector<Case> cases;
   const std::string text = table();

@@ -13,7 +13,7 @@ constexpr double kPoleMass_kg = 0.1;
 constexpr double kTotalMass_kg = 1.1;  ///< mass of pole and cart
 constexpr double kHalfLength_m = 0.5;  ///< half the length of the pole
 constexpr double kStep_s = 0.02;
-constexpr double kTrack_m = 2.4;  ///< from the middle of the track to either end
+constexpr double kTrack_m = 2.4;  ///< distance from the middle of the track to either end
 constexpr double kFallen_rad = 12.0 * std::numbers::pi / 180.0;
 
 /// The state after a step of Euler's method.

@@ -1,7 +1,8 @@
-/// A pole on a cart, kept upright by pushes to the left or the right.
+/// An environment for the example of docs/design/extending.md: a pole on a cart, which a policy
+/// keeps upright by pushes to the left or the right.
 ///
 /// Source: Barto, Sutton and Anderson 1983, "Neuronlike adaptive elements that can solve difficult
-/// learning control problems"; masses, lengths and limits as there.
+/// learning control problems". Masses, lengths and limits are those of the paper.
 #pragma once
 
 #include <array>
@@ -15,23 +16,24 @@
 
 namespace traffic::example {
 
-/// Order of a reset.
+/// Order that resets the environment.
 struct Start {
   std::uint64_t seed = 0;
 };
 
-/// Order of a step.
+/// Order that makes a step.
 struct Push {
   double force_n = 0.0;
 };
 
-/// Answer to both: position (m), speed (m/s), angle (rad) and its rate (rad/s).
+/// Answer to each order: position (m), speed (m/s), angle (rad) and its rate (rad/s).
 using CartPoleState = std::array<double, 4>;
 
 inline constexpr double kForce_n = 10.0;
-inline constexpr int kMaxSteps = 500;  ///< of an episode
+inline constexpr int kMaxSteps = 500;  ///< maximum number of steps of an episode
 
-/// The codec: both sides run on one machine, so a value's bytes are its message.
+/// Encodes an order or an answer. Rank and environment run on one machine, so the bytes of a value
+/// are its message.
 template <typename T>
 std::span<const std::byte> to_bytes(const T& value) {
   return std::as_bytes(std::span(&value, 1));
@@ -44,7 +46,8 @@ T from_bytes(std::span<const std::byte> bytes) {
   return value;
 }
 
-/// An episode ends when the pole falls, the cart leaves the track, or after kMaxSteps.
+/// The environment. An episode ends when the pole falls, when the cart leaves the track, or after
+/// kMaxSteps.
 class CartPole final : public rollout::Environment {
  public:
   Answer reset(std::span<const std::byte> order, std::span<std::byte> room,

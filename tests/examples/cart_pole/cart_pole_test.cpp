@@ -1,4 +1,5 @@
-/// The example as its reader would run it, and docs/design/extending.md, which shows it.
+/// Runs the example cart_pole as a reader of docs/design/extending.md would, and checks that the
+/// document shows the code that is compiled.
 #include <signal.h>
 
 #include <iterator>
@@ -22,7 +23,7 @@ std::string text_of(const fs::path& path) {
 
 class CartPoleTest : public RunFolderTest {
  protected:
-  /// Later arguments win.
+  /// The command of a training. Later arguments override earlier ones.
   [[nodiscard]] std::string command(int ranks, const std::string& run,
                                     const std::string& arguments = "") const {
     return TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " + std::to_string(ranks) +
@@ -42,7 +43,8 @@ TEST_F(CartPoleTest, LearnsToBalanceToTheLimit) {
   ASSERT_TRUE(std::getline(metrics, line));
   const auto first = nlohmann::json::parse(line);
   EXPECT_EQ(first["step"], 1);
-  EXPECT_LT(first["rollout/ep_rew_mean"], 100.0) << "the candidates of a random start";
+  EXPECT_LT(first["rollout/ep_rew_mean"], 100.0)
+      << "candidates with random weights should fall early";
   EXPECT_EQ(summary("run")["training"], "cross_entropy");
   EXPECT_EQ(summary("run")["faults"]["lost_episodes"], 0);
   EXPECT_TRUE(fs::exists(dir_ / "run/checkpoints/cross_entropy.h5"));
@@ -72,7 +74,7 @@ TEST_F(CartPoleTest, AnyNumberOfRanksEndsWithTheSameBits) {
 }
 
 TEST_F(CartPoleTest, StoppedAndResumedItEndsWithTheSameBits) {
-  // Long enough to be stopped on the way, on any machine.
+  // The run is so long that it can be stopped before its end on any machine.
   const std::string size =
       "--set cem.iterations=150 --set cem.episodes=8 --set "
       "cem.eval_interval=50 "
@@ -133,7 +135,7 @@ TEST(ExampleSources, IncludePublicHeadersAlone) {
   }
 }
 
-/// Every cpp block stands in one of the sources as it is.
+/// Every cpp block of the document must be a copy of lines in one of the sources.
 TEST(Extending, ShowsTheCodeThatIsCompiled) {
   std::string sources;
   for (const char* file :
@@ -154,7 +156,9 @@ TEST(Extending, ShowsTheCodeThatIsCompiled) {
     for (auto at = doc.find(fence); at != std::string::npos; at = doc.find(fence, at + 1)) {
       const auto begin = at + fence.size();
       const std::string block = doc.substr(begin, doc.find("```", begin) - begin);
-      EXPECT_NE(sources.find(block), std::string::npos) << "in no source:\n" << block;
+      EXPECT_NE(sources.find(block), std::string::npos)
+          << "docs/design/extending.md shows code that no source contains:\n"
+          << block;
       ++blocks;
     }
   }

@@ -22,14 +22,14 @@ enum Stream : std::uint64_t {
   kEvaluation = 0x6576616c,  ///< "eval"; further number: episode of an evaluation
 };
 
-using Weights = CartPoleState;  ///< one for each number of the state
+using Weights = CartPoleState;  ///< one weight for each number of the state
 
 double push_of(const Weights& weights, const CartPoleState& state) {
   const double sum = std::inner_product(weights.begin(), weights.end(), state.begin(), 0.0);
   return sum > 0.0 ? kForce_n : -kForce_n;
 }
 
-/// A rank's share of the episodes in which every candidate plays from every start.
+/// Plays this rank's share of the episodes. Each candidate plays one episode from each start.
 class Plays final : public rollout::EpisodeHandler {
  public:
   struct Share {
@@ -73,7 +73,7 @@ class Plays final : public rollout::EpisodeHandler {
   Share share_;
   std::span<const Weights> candidates_;
   std::span<const Start> starts_;
-  std::span<double> steps_of_;  ///< number of steps in each episode of all ranks
+  std::span<double> steps_of_;  ///< steps in each episode; 0 in episodes of other ranks
   std::vector<rollout::EpisodeProgress> progress_;
 };
 
@@ -160,8 +160,10 @@ std::vector<Start> CrossEntropy::draw_starts(Stream stream, std::int64_t iterati
   return starts;
 }
 
-/// Collective. A sum with the other ranks' zeros has the same bits in any order.
-/// @return steps until the end, the mean over the starts, of each candidate; the same on all ranks
+/// Lets all candidates play from all starts. All ranks must call it. The episodes of a rank count
+/// as 0 on all other ranks, so the sum over ranks has the same bits in any order.
+/// @return steps until the end of an episode, for each candidate the mean over the starts; the same
+///   on all ranks
 std::vector<double> CrossEntropy::play(const std::vector<Weights>& candidates,
                                        const std::vector<Start>& starts) {
   const std::size_t episodes = candidates.size() * starts.size();

@@ -1,8 +1,9 @@
-/// Search for the weights of a linear policy by the cross-entropy method: draw candidates, let each
-/// play, move towards the best of them.
+/// A training for the example of docs/design/extending.md. It searches the weights of a linear
+/// policy by the cross-entropy method: draw candidates, let each play, move towards the best of
+/// them.
 ///
 /// Source: Rubinstein 1999, "The cross-entropy method for combinatorial and continuous
-/// optimization"; the floor under the deviation as in Szita and Lorincz 2006.
+/// optimization". The minimum of the deviation is that of Szita and Lorincz 2006.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace traffic::example {
 
-/// The section [cem].
+/// The section [cem] of the configuration.
 struct Search {
   std::int64_t iterations = 30;
   std::int64_t population = 64;  ///< number of candidates in an iteration

@@ -1,4 +1,4 @@
-/// traffic_train with one more agent.
+/// The program speed_limits: traffic_train with one more agent, variable speed limit signs.
 #include "signs_agent.h"
 #include "traffic/train/trainer.h"
 #include "traffic/train/trainings.h"

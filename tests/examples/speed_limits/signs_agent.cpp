@@ -19,14 +19,14 @@ namespace {
 
 constexpr std::uint64_t kSigns = 0x7369676e;  ///< "sign": stream of random numbers
 constexpr const char* kWeights = "model/speed_limits/weights";
-constexpr double kDiscount = 0.9;  ///< discount for each decision
+constexpr double kDiscount = 0.9;  ///< discount factor from one decision to the next
 constexpr auto kNumShares = static_cast<std::int64_t>(kShares.size());
 constexpr auto kNumFeatures = static_cast<std::int64_t>(kFeatures);
 
 /// The decisions of all signs in an episode.
 struct SignEpisode {
   std::int64_t order = 0;
-  std::vector<SignView> views = {};       ///< sign by sign within a decision
+  std::vector<SignView> views = {};       ///< for each decision, the observations of all signs
   std::vector<std::int64_t> shares = {};  ///< index in kShares of each view
   std::vector<double> rewards = {};       ///< one for each decision, which all signs share
 };
@@ -135,7 +135,7 @@ void SignsAgent::end(int env) {
   if (!episode.rewards.empty()) kept_.push_back(std::move(episode));
 }
 
-/// @return [signs, shares]
+/// Probabilities of the limits that each sign can show. @return [signs, shares]
 at::Tensor SignsAgent::probabilities(std::span<const SignView> views) const {
   const at::Tensor seen = at::zeros({static_cast<std::int64_t>(views.size()), kNumFeatures});
   std::copy_n(views.front().data(), views.size() * kFeatures, seen.mutable_data_ptr<float>());
@@ -180,7 +180,8 @@ std::optional<train::Learned> SignsAgent::learn(const train::RolloutBatch& batch
   most = std::llround(
       communicator_.all_reduce_scalar(static_cast<double>(most), comm::ReduceOp::kMax));
   const at::Tensor returns = returns_of(batch.episodes, most);
-  // All episodes decide at the same times, so the mean over episodes is the baseline of a decision.
+  // The decisions of all episodes come at the same times. The baseline of a decision is therefore
+  // the mean return over all episodes.
   at::Tensor advantages = returns - returns.mean({0}, /*keepdim=*/true);
   advantages /= advantages.square().mean().sqrt().clamp_min(1e-9);
   const at::Tensor gradients = at::zeros({batch.episodes, kNumShares, kNumFeatures});

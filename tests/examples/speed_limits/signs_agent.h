@@ -1,5 +1,5 @@
-/// The agent `speed_limits` in a training: a linear softmax policy for all signs, which learns by
-/// policy gradient.
+/// The part of the agent `speed_limits` that runs in a training: one linear softmax policy for all
+/// signs, which learns by policy gradient.
 ///
 /// Source: Williams 1992, "Simple statistical gradient-following algorithms for connectionist
 /// reinforcement learning".

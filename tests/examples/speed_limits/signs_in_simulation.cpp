@@ -131,9 +131,9 @@ class SignsInSimulation final : public rollout::AgentInSimulation {
 
   SpeedLimits settings_;
   sim::SumoEnv* sumo_ = nullptr;
-  bool observed_ = false;  ///< the rank sees the signs in this episode
+  bool observed_ = false;  ///< whether the rank observes the signs in this episode
   std::vector<Sign> signs_;
-  std::int64_t steps_ = 0;  ///< since the last decision
+  std::int64_t steps_ = 0;  ///< number of steps since the last decision
   double next_decision_s_ = 0.0;
   std::vector<SignView> views_;
 };

@@ -1,5 +1,5 @@
-/// An agent that the program does not know: in a simulation, and trained as its reader would run
-/// it.
+/// Tests the example speed_limits, an agent that traffic_train itself does not have: its part in a
+/// simulation, and its training as a reader of docs/design/extending.md would run it.
 #include "speed_limits.h"
 
 #include "signs_in_simulation.h"
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-/// The agent in a simulation of this process, at the scenario's main road.
+/// Runs a simulation in this process, with a sign at the scenario's main road.
 class SignsInSimulationTest : public ::testing::Test {
  protected:
   SignsInSimulationTest() {
@@ -25,7 +25,7 @@ class SignsInSimulationTest : public ::testing::Test {
     agent_->begin_period();
   }
 
-  /// Runs ten seconds. @return the signs' observations, where a decision is due
+  /// Runs ten seconds. @return the signs' observations if a decision is due; otherwise empty
   std::vector<SignView> run_period() {
     for (int step = 1; step <= 10; ++step) {
       sumo_.step();
@@ -43,7 +43,7 @@ class SignsInSimulationTest : public ::testing::Test {
     return {views.begin(), views.end()};
   }
   void show(ShowLimit command) { agent_->obey(std::as_bytes(std::span(&command, 1))); }
-  /// Runs 300 seconds. @return mean share of the limit that vehicles before the on-ramp drive
+  /// Runs 300 seconds. @return mean speed before the on-ramp, divided by the speed limit
   double mean_speed() {
     double sum = 0.0;
     for (int decision = 0; decision < 10; ++decision) {
@@ -81,7 +81,8 @@ TEST_F(SignsInSimulationTest, RefusesCommandsToSignsThatDoNotExist) {
 
 class SpeedLimitsTest : public RunFolderTest {
  protected:
-  /// Later arguments win. The learning rate is so high that one step changes many decisions.
+  /// The command of a training. Later arguments override earlier ones. The learning rate is so high
+  /// that one step changes many decisions.
   [[nodiscard]] std::string command(int ranks, const std::string& run,
                                     const std::string& arguments = "") const {
     return TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " + std::to_string(ranks) +
@@ -136,7 +137,8 @@ TEST_F(SpeedLimitsTest, LearnsBesideVehicles) {
       "'vehicles.inputs=[\"features\"]' --set vehicles.hidden_dim=16 --set ppo.num_epochs=1"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_EQ(metrics("run", 1)["speed_limits/decisions"], 60.0);
-  EXPECT_TRUE(metrics("run", 1).contains("train/policy_gradient_loss")) << "of the vehicles";
+  EXPECT_TRUE(metrics("run", 1).contains("train/policy_gradient_loss"))
+      << "the vehicles must learn, too";
 }
 
 TEST_F(SpeedLimitsTest, ItsRowMakesItAChoiceWithSettingsOfItsOwn) {

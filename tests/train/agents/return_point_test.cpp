@@ -8,7 +8,7 @@
 namespace traffic::train {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of the fixture
+using namespace testing;  // NOLINT: helpers of experience_fixture.h
 
 /// An agent that learns from synthetic experience.
 class SyntheticAgent final : public Agent {
@@ -72,7 +72,7 @@ TEST(ReturnPoint, RestoresTheKeptBitsAsOftenAsAllowed) {
   const double factor = config.training.rollback_factor;
   EXPECT_DOUBLE_EQ(agent->learn_from(experience, 1), rate * factor);
 
-  // A resumed run returns to the same bits, with the same learning rate.
+  // A resumed run must return to the same parameters with the same learning rate.
   checkpoint::Snapshot snapshot(1);
   point.save_to(snapshot);
   snapshot.own_tensors();
@@ -84,7 +84,8 @@ TEST(ReturnPoint, RestoresTheKeptBitsAsOftenAsAllowed) {
     const bool is_first = side == &point;
     ASSERT_TRUE(side->go_back(is_first ? agents : others));
     EXPECT_DOUBLE_EQ((is_first ? agent : other)->learn_from(experience, 2), rate * factor * factor);
-    EXPECT_FALSE(side->go_back(is_first ? agents : others)) << "both allowed returns are used up";
+    EXPECT_FALSE(side->go_back(is_first ? agents : others))
+        << "both returns that the point allows are used up";
   }
   EXPECT_TRUE(torch::equal(other->parameters().flat(), agent->parameters().flat()));
 }

@@ -1,4 +1,5 @@
-/// Drivers compared on the same vehicles of short simulations.
+/// Tests of the comparison of drivers, in which each driver drives the same vehicles in short
+/// simulations.
 #include "traffic/train/closed_loop/drive_evaluation.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +34,7 @@ TEST(DriveEvaluation, SumoIsAlwaysThereAndFirst) {
   EXPECT_THROW(drivers_to_compare({"idm", "idm"}), ConfigError);
   try {
     drivers_to_compare({"taxi"});
-    FAIL() << "expected a ConfigError: there is no driver taxi";
+    FAIL() << "expected a ConfigError, because there is no driver taxi";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), HasSubstr("found 'taxi', expected sumo, idm"));
   }
@@ -47,7 +48,7 @@ TEST(DriveEvaluation, EveryDriverDrivesTheSameVehicles) {
     names[ego.driver].insert(fmt::format("{} {} {}", ego.scenario, ego.seed, ego.name));
     EXPECT_GT(ego.measures.seconds, 0.0);
   }
-  EXPECT_EQ(names[0].size(), 16U) << "four in each of two scenarios with two seeds";
+  EXPECT_EQ(names[0].size(), 16U) << "four vehicles in each of two scenarios, with two seeds";
   EXPECT_EQ(names[1], names[0]);
   EXPECT_EQ(names[2], names[0]);
 
@@ -56,7 +57,8 @@ TEST(DriveEvaluation, EveryDriverDrivesTheSameVehicles) {
   ASSERT_EQ(drivers.size(), 3U);
   EXPECT_DOUBLE_EQ(drivers[0]["progress_%"], 100.0) << "SUMO's own driver is the reference";
   EXPECT_GT(drivers[0]["score"], 0.9);
-  EXPECT_GT(drivers[1]["score"], drivers[2]["score"]) << "looking ahead beats not looking";
+  EXPECT_GT(drivers[1]["score"], drivers[2]["score"])
+      << "a driver that looks ahead must score higher than one that does not";
   EXPECT_GT(drivers[2]["collisions/km"], drivers[1]["collisions/km"]);
   EXPECT_EQ(json["differences"].size(), 3U);
   EXPECT_EQ(json["differences"][0]["pairs"], 4);
@@ -80,8 +82,8 @@ TEST(DriveEvaluation, ScoresArePairedByScenarioAndSeed) {
   };
   add(0, 1, 100.0, 0);
   add(0, 2, 80.0, 0);
-  add(1, 1, 50.0, 0);  // half the progress: 1 - 2.5 / 12
-  add(1, 2, 80.0, 1);  // a fault: 0
+  add(1, 1, 50.0, 0);  // half the progress gives the score 1 - 2.5 / 12
+  add(1, 2, 80.0, 1);  // a fault gives the score 0
   const auto json = nlohmann::ordered_json::parse(drive_json(plan, egos));
   EXPECT_NEAR(json["drivers"][1]["score"], 0.5 * (1.0 - 2.5 / 12.0), 1e-12);
   EXPECT_NEAR(json["drivers"][1]["progress_%"], 100.0 * 130.0 / 180.0, 1e-9);
@@ -98,7 +100,7 @@ TEST(DriveEvaluation, AFailedEpisodeIsNamedWithItsReason) {
   plan.traffic.demand_factor = 0.0;
   try {
     run_drive_evaluation(plan);
-    FAIL() << "expected an error: no car is on the road";
+    FAIL() << "expected an error, because no car is on the road";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kData);
     EXPECT_THAT(error.what(), HasSubstr("driver sumo, scenario town, seed "));

@@ -46,7 +46,7 @@ TEST(JudgeLoad, HasNothingToSayOfAnIdleNode) {
             "farm: load 0.4 on 8 processors in the last minute, 12.0 GiB of memory is free, 0 B of "
             "swap in use");
   const LoadFacts half{.cpus = 8, .load = 4.0, .available_bytes = 12 * kGiB};
-  EXPECT_EQ(judge_load(roomy(), half).verdict, Verdict::kOk) << "two ranks have room beside them";
+  EXPECT_EQ(judge_load(roomy(), half).verdict, Verdict::kOk) << "four processors are free";
 }
 
 TEST(JudgeLoad, WarnsOfWhatOthersTakeAndSaysWhatToDo) {

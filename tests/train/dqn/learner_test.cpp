@@ -1,4 +1,4 @@
-/// Q-learning of the vehicles' controller. Runs on 1, 2 and 3 ranks.
+/// Tests of Q-learning of the vehicles' controller. They run on 1, 2 and 3 ranks.
 #include "train/dqn/learner.h"
 
 #include <gmock/gmock.h>
@@ -14,12 +14,12 @@
 namespace traffic::train::dqn {
 namespace {
 
-using namespace train::testing;  // NOLINT: the helpers of rollouts
+using namespace train::testing;  // NOLINT: helpers of experience_fixture.h
 using offpolicy::Batch;
 using offpolicy::OffPolicy;
 using offpolicy::testing::rows_of;
 
-constexpr std::int64_t kRows = 24;  // transitions of all ranks
+constexpr std::int64_t kRows = 24;  // number of transitions of all ranks together
 const RowLayout kLayout{.widths = kWidths, .places = 2};
 
 config::Config config_with(const OffPolicy& settings) {
@@ -32,7 +32,7 @@ OffPolicy fast_settings() {
   return {.hidden_dim = 16, .learning_rate = 1e-2, .clip_norm = 1.0, .tau = 0.1};
 }
 
-/// Random states. State i has i % 3 decisions.
+/// Rows with random states. State i has i % 3 decisions.
 torch::Tensor random_rows(std::int64_t count) {
   torch::Tensor rows = torch::randn({count, kLayout.width()});
   for (std::int64_t b = 0; b < count; ++b) {
@@ -71,7 +71,8 @@ TEST(ControllerLearner, RanksLearnTheSameAsOneRankFromTheJoinedBatch) {
     update(together, rows_of(batch, share * communicator->rank(), share), number);
     update(single, batch, number);
   }
-  // Both sum the same float32 numbers in another order, in 20 updates of Adam.
+  // One rank and several ranks sum the same float32 numbers in different orders. The rounding
+  // errors grow over 20 updates of Adam.
   EXPECT_TRUE(torch::allclose(together.networks().parameters().flat(),
                               single.networks().parameters().flat(), 1e-3, 2e-4));
   comm::check_replicas_equal(*communicator, together.networks().parameters().flat(), "weights");

@@ -34,7 +34,7 @@ class FragmentTest : public ::testing::Test {
   const std::vector<int> envs_{1, 3};
 };
 
-/// Copies of all steps that for_each() passed on.
+/// Copies of all steps that for_each() has passed to its callback.
 struct PushedSteps {
   std::vector<std::vector<float>> rows, chosen, rewards;
   std::vector<std::vector<std::uint8_t>> ends;
@@ -98,7 +98,7 @@ TEST_F(FragmentTest, OnlyTheLastStepOfAnEpisodeIsAnEnd) {
   trajectories_[1].terminated = false;
   trajectories_[1].truncated = true;
   EXPECT_EQ(all_of(streams, packed()).ends[4], (std::vector<std::uint8_t>{2, 2, 0, 0}))
-      << "the episode was cut at its maximum length";
+      << "the episode ended at its maximum length, so it is truncated and not terminated";
 }
 
 TEST_F(FragmentTest, AnEpisodeTruncatedAtTheEndOfAFragmentEnds) {

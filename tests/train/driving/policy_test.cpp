@@ -1,5 +1,5 @@
-/// Runs on 1 and 2 ranks: batches of scenes, gradients of all ranks together, and a checkpoint as a
-/// driver.
+/// Tests of the driving policies. They run on 1 and 2 ranks, and cover batches of scenes, gradients
+/// summed over the ranks, and a checkpoint that drives in a simulation.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -116,7 +116,7 @@ TEST_P(DrivingPolicy, GradientsOfAllRanksAreThoseOfOneRankOnTheJoinedBatch) {
     error += (parameters[i].grad() - wanted[i]).square().sum().item<double>();
     size += wanted[i].square().sum().item<double>();
   }
-  EXPECT_LT(std::sqrt(error / size), 1e-6) << "float32: sums in parts instead of at once";
+  EXPECT_LT(std::sqrt(error / size), 1e-6) << "only the order of float32 sums may differ";
 }
 
 TEST_P(DrivingPolicy, AFewStepsOnOneBatchLowerItsLoss) {
@@ -209,7 +209,8 @@ TEST(OpenLoop, TheRecordedWayHasNoErrorAndStaysOnTheRoad) {
   EXPECT_EQ(recorded.miss_percent, 0.0);
   EXPECT_LT(recorded.off_road_percent, 1.0);
   const OpenLoopRow& velocity = found.rows[1];
-  EXPECT_GT(velocity.l2_3s_m, velocity.l2_1s_m) << "vehicles that turn leave the straight line";
+  EXPECT_GT(velocity.l2_3s_m, velocity.l2_1s_m)
+      << "the error of constant velocity must grow, because vehicles turn";
 }
 
 TEST(SceneSet, AFileWithoutASplitSaysHowToGetSamples) {

@@ -1,4 +1,5 @@
-/// Recommendations drawn from trials.
+/// Tests of the recommendations of traffic_doctor --controller: the results of a trial decide
+/// whether a controller should be used.
 #include "evaluate/recommendation.h"
 
 #include <gmock/gmock.h>
@@ -11,8 +12,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// The runs of a controller: how many of 100 vehicles arrive on each seed, and the collisions on
-/// every seed.
+/// The runs of a controller in a trial: how many of 100 vehicles arrive with each seed, and how
+/// many collisions happen with every seed.
 struct Runs {
   std::string name;
   std::vector<std::int64_t> arrived;
@@ -98,8 +99,9 @@ TEST(Recommendation, AWideIntervalAsksForMoreTime) {
   const Recommendation result = recommend(trial_of({kNoControl, {"meter", {40, 60, 52, 56}}}), 1.0);
   EXPECT_FALSE(result.use.has_value());
   EXPECT_FALSE(result.is_decided);
-  // Deviation 17 %, mean 4 %: t * 17.3 / sqrt(n) falls to 4 near n = 74; 74 seeds of 10 s and a
-  // fifth in reserve.
+  // The gains have a mean of 4 % and a standard deviation of 17.3 %. The half-width of the
+  // interval, t * 17.3 / sqrt(n), falls to 4 near n = 74 seeds. They take 10 s each, and a fifth is
+  // in reserve.
   EXPECT_NEAR(result.needed_minutes, 15.0, 1.0);
   EXPECT_THAT(result.text,
               AllOf(StartsWith("too early to say whether meter helps: "),
@@ -124,7 +126,7 @@ TEST(Recommendation, GainsThatShowNoLaterJamDecideNothing) {
   trial.full_s = 540.0;
   EXPECT_THAT(recommend(trial, 1.0).text,
               HasSubstr("the episodes were cut after 600 s, so that a later jam would not show"));
-  // Collisions count even then.
+  // Collisions count even if the trial has compared only the first part of the episodes.
   Trial unsafe = trial_of({kNoControl, {"meter", {60, 61, 62, 60}, 2}});
   unsafe.is_whole = false;
   EXPECT_THAT(recommend(unsafe, 1.0).text, HasSubstr("meter is not safe"));

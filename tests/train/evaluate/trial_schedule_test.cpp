@@ -1,4 +1,5 @@
-/// The schedule of a trial: which seeds fit, and where episodes are cut.
+/// Tests of the schedule of a trial. It estimates how many seeds fit into the remaining time, and
+/// after which part of an episode to end it. The parts are counted in marks.
 #include "evaluate/trial_schedule.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@ namespace {
 constexpr std::int64_t kMarks = 10;
 constexpr std::int64_t kUnknownMark = kMarks + 1;
 
-/// An episode that took load_s to load and then interval_s from mark to mark, up to a mark.
+/// An episode that has reached `mark`. It took load_s to load, and interval_s from mark to mark.
 Course course_to(std::int64_t mark, double load_s, double interval_s) {
   Course course{.started = true};
   for (std::int64_t m = 0; m <= mark; ++m) {
@@ -30,7 +31,7 @@ TEST(TrialSchedule, SeedsOfTwoControllersTakeTurnsOnTheProcesses) {
   TrialSchedule schedule(2, 2, kMarks);
   schedule.course(0, 0) = course_to(5, 1.0, 1.0);
   schedule.course(0, 1) = course_to(5, 1.0, 1.0);
-  // Each episode takes 11 s and has done 6 s of it.
+  // Each episode takes 11 s, 6 s of which are over.
   EXPECT_DOUBLE_EQ(schedule.remaining_s(1, kMarks), 5.0);
   EXPECT_DOUBLE_EQ(schedule.remaining_s(3, kMarks), 5.0 + 2 * 11.0);
   EXPECT_DOUBLE_EQ(schedule.seed_s(kMarks), 11.0);
@@ -59,12 +60,12 @@ TEST(TrialSchedule, WholeEpisodesAreKeptIfThreeSeedsFit) {
 TEST(TrialSchedule, EpisodesAreCutSoThatFourSeedsFitIfThatShowsEnough) {
   TrialSchedule schedule(1, 1, kMarks);
   schedule.course(0, 0) = course_to(4, 0.0, 1.0);
-  // 12 s: at mark 4 the first seed is done and three others take 4 s each.
+  // 12 s are left. With an end at mark 4, the first seed is done and three others take 4 s each.
   EXPECT_EQ(schedule.horizon(kMarks, 2, 12.0), 4);
-  // A later mark is wanted: two seeds fit up to mark 6 (2 s and 6 s) and 8 (4 s and 8 s).
+  // If a later mark is needed, two seeds fit up to mark 6 (2 s and 6 s) or 8 (4 s and 8 s).
   EXPECT_EQ(schedule.horizon(kMarks, 6, 12.0), 6);
   EXPECT_EQ(schedule.horizon(kMarks, kUnknownMark, 12.0), 8);
-  EXPECT_EQ(schedule.horizon(5, kUnknownMark, 12.0), 5) << "never above the present horizon";
+  EXPECT_EQ(schedule.horizon(5, kUnknownMark, 12.0), 5) << "the horizon must never become longer";
 }
 
 TEST(TrialSchedule, AnEndedEpisodeTakesNoMoreTime) {
@@ -73,7 +74,7 @@ TEST(TrialSchedule, AnEndedEpisodeTakesNoMoreTime) {
   course = course_to(6, 0.0, 1.0);
   course.ended = true;
   EXPECT_DOUBLE_EQ(schedule.remaining_s(1, kMarks), 0.0);
-  EXPECT_DOUBLE_EQ(schedule.seed_s(kMarks), 10.0) << "it was cut at mark 6";
+  EXPECT_DOUBLE_EQ(schedule.seed_s(kMarks), 10.0) << "only 6 of 10 marks ran: a seed needs 10 s";
   course.is_whole = true;
   EXPECT_DOUBLE_EQ(schedule.seed_s(kMarks), 6.0);
 }

@@ -1,4 +1,5 @@
-/// Verdicts on controllers: which is best, which are not safe, and which commanded nothing.
+/// Tests of the verdicts on evaluated controllers: which controller is best, which ones are not
+/// safe, and which ones commanded nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +17,8 @@ using ::testing::StartsWith;
 
 constexpr std::int64_t kDemand = 100;
 
-/// Metrics of a controller. The lists have one entry for each seed; `interventions` is the same
-/// with every seed.
+/// Metrics of a controller. Each list has one entry per seed. `interventions` is the number with
+/// every seed.
 struct ControllerRuns {
   std::string name;
   std::vector<std::int64_t> arrived;
@@ -58,7 +59,7 @@ TEST(Verdicts, TheSafeControllerWithTheHighestGainIsBest) {
                  {"yield", {60, 61, 62, 60}, {3, 5, 4, 4}, {10, 11, 9, 11}}});
   const auto verdicts = judge_controllers(plan, episodes);
   EXPECT_FALSE(verdicts[0].best);
-  EXPECT_TRUE(verdicts[1].safe()) << "one more emergency stop in one of four runs";
+  EXPECT_TRUE(verdicts[1].safe()) << "one more emergency stop in one of four runs may be chance";
   EXPECT_TRUE(verdicts[1].best);
   EXPECT_FALSE(verdicts[2].safe());
   EXPECT_FALSE(verdicts[2].best);
@@ -111,7 +112,7 @@ TEST(Verdicts, AControllerThatJamsMoreRunsIsReportedFirstAndNotRecommended) {
   const std::vector<std::int64_t> none(4, 0);
   auto [plan, episodes] = evaluated(
       {kNone, {"meter", {55, 56, 57, 55}, none, none}, {"greedy", {80, 81, 82, 10}, none, none}});
-  episodes.back().jammed = true;  // greedy with the last seed
+  episodes.back().jammed = true;  // the run of greedy with the last seed
   const auto verdicts = judge_controllers(plan, episodes);
   EXPECT_EQ(verdicts[2].jammed_runs, 1);
   EXPECT_TRUE(verdicts[2].jams);

@@ -1,4 +1,5 @@
-/// Synthetic episodes of traffic lights.
+/// Synthetic episodes of traffic lights, for tests of the learners of lights. The best green can be
+/// learned from the features.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +31,11 @@ inline std::int32_t act(LightPolicy& policy, const rollout::LightChoice& choice,
   return made.green[0];
 }
 
-/// Decisions of one light. Each is among two to four greens with random features, and its reward is
-/// the first feature of the chosen green. The features that the initial policy reads ("near" and
-/// "is_present") are 0 for all greens.
-/// @param traffic value of the feature "light_vehicles" for all greens; nothing: random values. A
-///   feature that is equal for all greens has no effect on the choice, so only rounding would
-///   change its weight.
+/// Simulates decisions of one light. Each decision is between two to four greens with random
+/// features. Its reward is the first feature of the chosen green. The features that the initial
+/// policy reads ("near" and "is_present") are 0 for all greens.
+/// @param traffic value of the feature "light_vehicles" for all greens. Without a value the feature
+///   is random. A feature that is equal for all greens has no effect on the choice.
 inline LightHistory simulate_light(LightPolicy& policy, int decisions, std::uint64_t seed,
                                    std::optional<float> traffic = {}) {
   Rng rng(seed);
@@ -57,8 +57,8 @@ inline LightHistory simulate_light(LightPolicy& policy, int decisions, std::uint
   return light;
 }
 
-/// Simulates those of `count` episodes whose order is `remainder` modulo `modulus`, with two lights
-/// each.
+/// Simulates a rank's share of `count` episodes with two lights each: the episodes whose number
+/// (`order`) is `remainder` modulo `modulus`.
 inline std::vector<EpisodeHistory> simulate_episodes(LightPolicy& policy, std::int64_t count,
                                                      std::int64_t remainder, std::int64_t modulus,
                                                      std::uint64_t seed = 1) {
@@ -77,8 +77,9 @@ inline std::vector<EpisodeHistory> simulate_episodes(LightPolicy& policy, std::i
   return episodes;
 }
 
-/// Three lights in a ring. Each has an edge from the next light, and two greens that differ in
-/// their first feature. Only the node of the next light tells which green is rewarded.
+/// Simulates an episode of three lights in a ring. Each light has two greens, which differ in their
+/// first feature, and its node in the graph has an edge from the next light. Only the features of
+/// the next light's node tell which green gets the reward.
 inline EpisodeHistory simulate_ring(LightPolicy& policy, std::int64_t order, int moments,
                                     std::uint64_t seed) {
   constexpr std::int32_t kLights = 3;
@@ -111,7 +112,8 @@ inline EpisodeHistory simulate_ring(LightPolicy& policy, std::int64_t order, int
   return episode;
 }
 
-/// Simulates those of `count` episodes of the ring whose order is `remainder` modulo `modulus`.
+/// Simulates a rank's share of `count` episodes of the ring: the episodes whose number (`order`) is
+/// `remainder` modulo `modulus`.
 inline std::vector<EpisodeHistory> simulate_ring_episodes(LightPolicy& policy, std::int64_t count,
                                                           std::int64_t remainder,
                                                           std::int64_t modulus,

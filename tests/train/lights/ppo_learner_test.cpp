@@ -1,4 +1,4 @@
-/// Updates of the lights' policy by PPO. Runs on 1, 2 and 3 ranks.
+/// Tests of the updates of the lights' policy by PPO. They run on 1, 2 and 3 ranks.
 #include "train/lights/ppo_learner.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ using testing::simulate_ring_episodes;
 
 constexpr std::int64_t kEpisodes = 5;
 constexpr LightKind kWithEncoder{.hidden_dim = 16, .encoder_layers = 1};
-/// One thread, as in the training.
+/// Torch uses one thread, as in a training.
 [[maybe_unused]] const bool kOneThread = (torch::set_num_threads(1), true);
 
 config::Config small_config() {
@@ -82,7 +82,7 @@ TEST(LightLearner, SeveralRanksLearnTheSameAsOne) {
   PpoLearner together(config, together_policy, *communicator);
   PpoLearner joined(config, alone_policy, alone);
   for (int iteration = 0; iteration < 2; ++iteration) {
-    // One policy makes the decisions of both, so that both learn from the same episodes.
+    // One policy makes all decisions, so that both learners learn from the same episodes.
     const auto mine =
         simulate_episodes(alone_policy, kEpisodes, communicator->rank(), communicator->size());
     const auto all = simulate_episodes(alone_policy, kEpisodes, 0, 1);
@@ -97,9 +97,9 @@ TEST(LightLearner, SeveralRanksLearnTheSameAsOne) {
   }
 }
 
-/// Whether some weights of this parameter have no effect on any decision: the biases of the keys
-/// and of the risk add the same number to the attention scores of all edges that lead to a node.
-/// Their gradients consist of rounding errors only, so they differ between the learners.
+/// Whether some weights of this parameter have no effect on any decision. This holds for the biases
+/// of the keys and of the risk: they add the same number to the attention scores of all edges that
+/// lead to a node. Their gradients are only rounding errors, which differ between the learners.
 bool is_idle(const std::string& name) {
   return name.ends_with("risk_out.bias") || name.ends_with("qkv.bias");
 }
@@ -142,7 +142,7 @@ TEST(LightExperience, DecisionsOfAMomentFormOneState) {
       << "the batch contains the graph of each moment once";
   const LightTerms terms = policy.evaluate(taken.batch, taken.chosen);
   EXPECT_TRUE(torch::allclose(terms.log_prob, whole.log_prob.index_select(0, decisions)))
-      << "learning reads the same observations as acting";
+      << "learning must read the same observations as acting";
 }
 
 TEST(LightLearner, LearnsFromTheFeaturesOfANeighbour) {
@@ -227,7 +227,8 @@ TEST(LightLearner, ContinuesExactlyAfterARestore) {
     const auto episodes = simulate(first_policy, 3, 0, 1, 8);
     for (auto* one : {&first, &second}) ASSERT_TRUE(one->update(episodes, 3, 1));
     EXPECT_TRUE(first.parameters().flat().equal(second.parameters().flat()));
-    // The running means, which are in use while these objects live, are equal, too.
+    // The running means of the weights are in use while these objects live. They must be equal,
+    // too.
     const WeightsInUse of_first = first.weights_in_use();
     const WeightsInUse of_second = second.weights_in_use();
     EXPECT_TRUE(first.parameters().flat().equal(second.parameters().flat()));

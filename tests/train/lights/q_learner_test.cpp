@@ -1,4 +1,5 @@
-/// Q-learning of traffic lights, and the rows of its replay. Runs on 1, 2 and 3 ranks.
+/// Tests of Q-learning of traffic lights and of the rows of its replay. They run on 1, 2 and 3
+/// ranks.
 #include "train/lights/q_learner.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +22,7 @@ using testing::simulate_light;
 constexpr LightKind kKind{.hidden_dim = 16};
 constexpr double kFirstLogit = 0.5;
 
-/// Records the steps that for_each_decision() passes on.
+/// Records the steps that for_each_decision() passes to its callback.
 struct Pushed {
   std::vector<std::vector<float>> rows;
   std::vector<std::vector<float>> returns;
@@ -84,7 +85,7 @@ TEST(LightRow, ReturnsMatchTheDefinitionAndTheLastDecisionIsTruncated) {
   EXPECT_FLOAT_EQ(pushed.returns[0][kDiscount], 0.125F);
   EXPECT_FLOAT_EQ(pushed.returns[1][kReturn], 2.0F + 0.5F * 4.0F);
   EXPECT_FLOAT_EQ(pushed.returns[1][kDiscount], 0.0625F);
-  // The level is the deviation of the returns.
+  // The level is the standard deviation of the returns.
   const double mean = (1.5 + 4.0 + 16.5 + 100.0) / 4;
   const double squares = (1.5 * 1.5 + 4.0 * 4.0 + 16.5 * 16.5 + 100.0 * 100.0) / 4;
   for (const auto& of_decision : pushed.returns) {

@@ -21,7 +21,7 @@ TEST(Adviser, SaysItOnceAfterSeveralLinesAndAgainAfterItHadCeasedForLong) {
   EXPECT_THAT(adviser.look(slow),
               ElementsAre(AllOf(HasSubstr("50 %"), HasSubstr("data.num_workers"))));
   EXPECT_THAT(adviser.look(slow), IsEmpty());
-  // Oscillates about the limit.
+  // The share oscillates about its limit.
   for (int i = 0; i < 10; ++i) {
     EXPECT_THAT(adviser.look({{"wait/data", 0.19}}), IsEmpty());
     for (int j = 0; j < 3; ++j) EXPECT_THAT(adviser.look({{"wait/data", 0.21}}), IsEmpty());

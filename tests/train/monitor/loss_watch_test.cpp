@@ -11,7 +11,7 @@
 namespace traffic::train {
 namespace {
 
-/// Losses as in a training: falling, with noise.
+/// Losses like those of a training: they fall, with noise.
 std::vector<double> falling(int steps) {
   Rng rng(7);
   std::vector<double> losses;

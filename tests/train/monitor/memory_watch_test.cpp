@@ -53,7 +53,8 @@ TEST(MemoryWatch, AdvisesCheckpointingOnceForAHighPeak) {
 }
 
 TEST(MemoryWatch, WithoutLimitsTheyAreSharesOfWhatARankMayTake) {
-  // 5/6 and 7/8 of 22 GiB are 18.3 and 19.25; of half of it 9.2 and 9.6.
+  // Without settings the limits are 5/6 and 7/8 of the memory that a rank may use. For 22 GiB they
+  // are 18.3 and 19.25 GiB, and for half of that memory 9.2 and 9.6 GiB.
   EXPECT_THAT(MemoryWatch({}).look(memory(18, 19, 19)).warnings, IsEmpty());
   EXPECT_THAT(MemoryWatch({}).look(memory(19, 19, 19)).warnings, SizeIs(1));
   EXPECT_TRUE(MemoryWatch({}).look(memory(5, 20, 5)).clear_cache);

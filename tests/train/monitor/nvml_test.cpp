@@ -22,7 +22,7 @@ TEST(Nvml, WithoutItsLibraryThereIsNothingToAsk) {
   const Nvml none("libnvidia-ml-of-no-driver.so.1");
   EXPECT_THAT(none.problem(), HasSubstr("libnvidia-ml-of-no-driver.so.1"));
   EXPECT_FALSE(none.load("0000:3b:00.0").has_value());
-  // Another library in place of NVML.
+  // The file is a library, but not NVML.
   const Nvml other("libc.so.6");
   EXPECT_THAT(other.problem(), HasSubstr("nvmlInit_v2"));
   EXPECT_FALSE(other.load("0000:3b:00.0").has_value());

@@ -26,8 +26,8 @@ TEST(ProfileTable, OwnTimeIsWhatContainedSpansLeave) {
   EXPECT_EQ(rows[0]["operation"], "outer");
   EXPECT_EQ(rows[0]["calls"], 2);
   EXPECT_DOUBLE_EQ(rows[0]["total_ms"], 14.0);
-  EXPECT_DOUBLE_EQ(rows[0]["own_ms"], 8.0);  // 10 - 5 - 1, and 4
-  EXPECT_EQ(rows[1]["operation"], "inner");  // same own time as "middle", 3 ms: sorted by name
+  EXPECT_DOUBLE_EQ(rows[0]["own_ms"], 8.0);  // 10 - 5 - 1 ms in one span, and 4 ms in the other
+  EXPECT_EQ(rows[1]["operation"], "inner");  // "middle" has the same own time, 3 ms; names decide
   EXPECT_DOUBLE_EQ(rows[1]["own_ms"], 3.0);
   EXPECT_DOUBLE_EQ(rows[2]["total_ms"], 5.0);
   EXPECT_DOUBLE_EQ(rows[2]["own_ms"], 3.0);

@@ -17,7 +17,7 @@ constexpr std::int64_t kFirstStep = 40;  // first step of a resumed run
 
 class StepProfilerTest : public test::RunFolderTest {
  protected:
-  /// Steps with a name, a product and another share of time each.
+  /// Makes steps. Each has its own name, a matrix product, and time that counts as learning.
   void take_steps(StepProfiler& profiler, int count) {
     for (int step = 0; step < count; ++step) {
       profiler.before_step(kFirstStep + step);
@@ -61,7 +61,7 @@ TEST_F(StepProfilerTest, RecordsTheChosenStepsOnly) {
 
 TEST_F(StepProfilerTest, CountsAStepThatWasNoneOnce) {
   StepProfiler profiler({.steps = 2, .skip_steps = 1}, place(), split_);
-  profiler.before_step(kFirstStep);  // the epoch was over
+  profiler.before_step(kFirstStep);  // no step follows, because the epoch is over
   take_steps(profiler, 2);
   profiler.before_step(kFirstStep + 2);
   EXPECT_FALSE(std::filesystem::exists(place().folder));

@@ -7,7 +7,7 @@
 namespace traffic::train {
 namespace {
 
-/// Number of steps until a straggler is reported; 0 if none is.
+/// Number of steps until the watch reports a straggler (a slow rank); 0 if it reports none.
 int steps_until_found(StragglerWatch& watch, const std::vector<double>& busy_s, int limit,
                       Straggler* found = nullptr) {
   for (int step = 1; step <= limit; ++step) {
@@ -25,7 +25,7 @@ TEST(StragglerWatch, NamesTheSlowRankWithinFiftySteps) {
   const int step = steps_until_found(watch, {0.1, 0.11, 0.6, 0.09}, 50, &found);
   EXPECT_GT(step, 1) << "one slow step is no straggler";
   EXPECT_EQ(found.rank, 2);
-  EXPECT_NEAR(found.factor(), 6.0, 1e-9) << "of the median of the others";
+  EXPECT_NEAR(found.factor(), 6.0, 1e-9) << "the factor refers to the median of the other ranks";
   EXPECT_NEAR(found.step_s, 0.6, 1e-9);
   EXPECT_EQ(found.num_steps, step);
 }
@@ -56,7 +56,7 @@ TEST(StragglerWatch, RepeatsItselfSeldomButTellsOfAnotherRankAtOnce) {
   ASSERT_EQ(steps_until_found(watch, {0.1, 0.5}, 50), 20);
   EXPECT_EQ(steps_until_found(watch, {0.1, 0.5}, 900), 0);
   EXPECT_EQ(steps_until_found(watch, {0.5, 0.1}, 50), 20);
-  EXPECT_GT(watch.num_found(), 40) << "counted nevertheless";
+  EXPECT_GT(watch.num_found(), 40) << "steps are counted even if they are not reported";
   EXPECT_NE(steps_until_found(watch, {0.5, 0.1}, 2000), 0);
 }
 

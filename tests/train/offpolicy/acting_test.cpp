@@ -8,7 +8,8 @@
 namespace traffic::train::offpolicy {
 namespace {
 
-/// A network whose outputs do not depend on the observation: 0, then the scores of four actions.
+/// A network whose outputs do not depend on the observation. The first output is 0, and the scores
+/// of four actions follow.
 ActingNetwork network_with(const std::vector<float>& scores) {
   ActingNetwork acting{
       .network = model::Mlp(model::MlpShape{.inputs = 3, .hidden = {}, .outputs = 5}),
@@ -28,7 +29,8 @@ std::vector<double> shares(const std::vector<std::uint8_t>& actions) {
   return all;
 }
 
-/// Shares of 20,000 draws have a standard deviation of at most 0.0036.
+/// Checks how often each action was taken. The tolerance is five standard deviations of a share in
+/// 20,000 draws, which are at most 0.0036.
 void expect_shares(const std::vector<std::uint8_t>& actions, const std::vector<double>& expected) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(shares(actions)[i], expected[i], 0.018) << i;
 }

@@ -1,4 +1,4 @@
-/// Parts of batches, for tests with several ranks.
+/// Divides a batch into parts, for tests in which each rank learns from its part.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// Updates of the learners dqn, ddpg and sac. Runs on 1, 2 and 3 ranks.
+/// Tests of the updates of the learners dqn, ddpg and sac. They run on 1, 2 and 3 ranks.
 #include "train/offpolicy/mlp_learner.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace {
 using testing::rows_of;
 
 constexpr Spaces kSpaces{.obs_dim = 9, .num_actions = 4};
-constexpr std::int64_t kRows = 24;  // of all ranks together
+constexpr std::int64_t kRows = 24;  // number of transitions of all ranks together
 
 OffPolicy settings_of(const std::string& learner, const std::string& ddpg_action = "softmax") {
   OffPolicy settings;
@@ -59,8 +59,8 @@ TEST_P(Learners, RanksTogetherLearnWhatOneLearnsFromTheWholeBatch) {
     update(*together, rows_of(batch, share * communicator->rank(), share), number);
     update(*single, batch, number);
   }
-  // The ranks add the same float32 numbers in another order, and 20 updates of Adam carry the
-  // differences on.
+  // Several ranks add the same float32 numbers in another order than one rank. The rounding errors
+  // grow over 20 updates of Adam.
   EXPECT_TRUE(torch::allclose(together->networks().parameters().flat(),
                               single->networks().parameters().flat(), 1e-3, 2e-4))
       << (together->networks().parameters().flat() - single->networks().parameters().flat())
@@ -97,7 +97,8 @@ TEST_P(Learners, ResumeToTheBitFromACheckpoint) {
   }
 }
 
-/// A bandit: one state and four actions, which earn rewards of 0 to 3 and end the episode.
+/// Transitions of a bandit: one state, and four actions with the rewards 0 to 3. Each action ends
+/// the episode.
 Batch bandit(std::int64_t action_dim) {
   const torch::Tensor actions = torch::arange(kRows) % kSpaces.num_actions;
   torch::Tensor vectors = torch::zeros({kRows, action_dim});

@@ -1,4 +1,5 @@
-/// Replays of all ranks in a checkpoint. Runs on 1, 2 and 3 ranks.
+/// Tests that a checkpoint stores and restores the replays and games of all ranks. They run on 1, 2
+/// and 3 ranks.
 #include "train/offpolicy/replay_state.h"
 
 #include <gmock/gmock.h>
@@ -67,7 +68,9 @@ TEST_F(RankStateTest, EveryRankRestoresItsReplayAndGamesToTheBit) {
   streams.skip(1000 * communicator_->rank());
   streams.push_to(replay, 21);
   save(state, "first");
-  streams.push_to(replay, 23);  // some segments have names already, some are new, some are dropped
+  // The replay then has old segments, which the first checkpoint also contains, and new ones. It
+  // has dropped the oldest segment.
+  streams.push_to(replay, 23);
   const std::string games = "games of " + std::to_string(communicator_->rank());
   const fs::path path = save(state, games);
 

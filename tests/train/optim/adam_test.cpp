@@ -26,8 +26,8 @@ TEST(Adam, EqualsTorchAdamWithL2PenaltyOverManySteps) {
     reference.step();
     adam.step(gradient, 1e-2, 0.5);
   }
-  // Both compute the same formula with float32 operations in another order, which differ by a few
-  // units in the last place per step.
+  // Both compute the same formula, but with float32 operations in another order. The results differ
+  // by a few units in the last place per step.
   EXPECT_TRUE(torch::allclose(ours, theirs.detach(), 1e-5, 1e-6));
 }
 
@@ -52,7 +52,7 @@ TEST(Adam, TensorOperationsGiveTheSameUpdateAsTheFusedLoop) {
          .second_moment = static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(0.9, step))),
          .eps = 1e-6F});
   }
-  // The float32 operations have another order, which differs by a few units in the last place.
+  // The float32 operations have another order, so results differ by a few units in the last place.
   EXPECT_TRUE(torch::allclose(composed, fused, 1e-5, 1e-6));
   EXPECT_TRUE(torch::allclose(exp_avg, adam.exp_avg(), 1e-5, 1e-6));
 }

@@ -36,11 +36,11 @@ TEST(LossScaler, BacksOffAfterHysteresisOverflowsInARow) {
   update(scaler, {true});
   EXPECT_EQ(scaler.scale(), 1024);
   update(scaler, {false, true});
-  EXPECT_EQ(scaler.scale(), 1024) << "the row was interrupted";
+  EXPECT_EQ(scaler.scale(), 1024) << "a step without overflow interrupted the row of overflows";
   update(scaler, {true});
   EXPECT_EQ(scaler.scale(), 512);
   update(scaler, {true});
-  EXPECT_EQ(scaler.scale(), 256) << "each further overflow counts";
+  EXPECT_EQ(scaler.scale(), 256) << "each further overflow halves the scale";
   EXPECT_FALSE(scaler.can_back_off());
   update(scaler, {true});
   EXPECT_EQ(scaler.scale(), 256);

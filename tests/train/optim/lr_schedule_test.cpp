@@ -21,7 +21,7 @@ TEST(LrSchedule, RisesLinearlyThenFallsAsACosineToTheFloor) {
   EXPECT_DOUBLE_EQ(schedule.at(0), 0.25);
   EXPECT_DOUBLE_EQ(schedule.at(3), 1.0);
   EXPECT_DOUBLE_EQ(schedule.at(4), 1.0);
-  EXPECT_NEAR(schedule.at(9), 0.55, 1e-12);  // half way: the mean of peak and floor
+  EXPECT_NEAR(schedule.at(9), 0.55, 1e-12);  // half way down, the mean of maximum and minimum
   EXPECT_NEAR(schedule.at(14), 0.1, 1e-12);
   EXPECT_NEAR(schedule.at(1000), 0.1, 1e-12);
 }

@@ -1,4 +1,5 @@
-/// Adam on a slice of an arena. Runs on 1, 2 and 3 ranks.
+/// Tests of SliceOptimiser, in which each rank runs Adam on its slice of the parameters. They run
+/// on 1, 2 and 3 ranks.
 #include "train/optim/slice_optimiser.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +37,7 @@ TEST(SliceOptimiser, FailsAfterTenGradientsInARowThatAreNotFinite) {
   for (int i = 0; i < 9; ++i) step(false);
   try {
     step(false);
-    FAIL() << "expected an error after ten in a row";
+    FAIL() << "expected an error after ten non-finite gradients in a row";
   } catch (const NumericError& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("a lower ppo.learning_rate"));
   }

@@ -16,7 +16,7 @@
 namespace traffic::train {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers beside this file
+using namespace testing;  // NOLINT: helpers of frame_fixture.h
 
 /// A frame in which no vehicle is under control.
 scene::GraphFrame free_frame(std::vector<std::uint32_t> vehicles, std::uint64_t seed) {
@@ -28,7 +28,8 @@ scene::GraphFrame free_frame(std::vector<std::uint32_t> vehicles, std::uint64_t 
   return frame;
 }
 
-/// Three simulations: with several candidates, with one and with none.
+/// Three simulations. One has several candidates (vehicles that the policy may command), one has a
+/// single candidate, and one has none.
 class DeciderTest : public ::testing::Test {
  protected:
   DeciderTest() {
@@ -174,7 +175,7 @@ TEST_F(DeciderTest, CommandsInForceReduceTheNumberOfPicks) {
     set_feature(frame, i, "commanded", 0.0F);
   set_feature(frame, 0, "commanded", 1.0F);
   set_feature(frame, 0, "commit_left_s", 12.0F);
-  set_feature(frame, 1, "commanded", 1.0F);  // its command ends now: it is a candidate again
+  set_feature(frame, 1, "commanded", 1.0F);  // its command ends now, so it is a candidate again
   EXPECT_EQ(decider_.may_pick(period_of(frames, {})), 1);
   for (const std::size_t i : {1U, 2U, 3U}) {
     set_feature(frame, i, "commanded", 1.0F);

@@ -1,4 +1,5 @@
-/// Synthetic frames and periods of traffic.
+/// Synthetic traffic for tests of the vehicles' policy: frames, control periods, and a
+/// configuration with a small model.
 #pragma once
 
 #include <list>
@@ -13,8 +14,8 @@
 
 namespace traffic::train::testing {
 
-/// Vehicles in a row. Each has the preceding one as its neighbour. Vehicles with odd ids are
-/// connected. The features of a vehicle depend on its id alone.
+/// A frame with vehicles in a row. The neighbour of each vehicle is the one before it. Vehicles
+/// with odd ids are connected. The features of a vehicle depend only on its id.
 inline scene::GraphFrame frame_of(std::vector<std::uint32_t> vehicles, std::uint64_t seed) {
   scene::GraphFrame frame;
   frame.vehicle_id = std::move(vehicles);

@@ -63,7 +63,7 @@ TEST(LightPolicy, WithoutRandomNumbersChoosesTheMostProbableGreen) {
   const LightDecisions made = policy.decide(batch, {});
   for (std::int64_t row = 2; row < 5; ++row) {
     const LightTerms terms = policy.evaluate(batch, torch::tensor({std::int64_t{0}, row}));
-    EXPECT_LE(terms.log_prob[1].item<float>(), made.log_prob[1] + 1e-6F);  // rounding
+    EXPECT_LE(terms.log_prob[1].item<float>(), made.log_prob[1] + 1e-6F);  // 1e-6 for rounding
   }
 }
 
@@ -73,7 +73,7 @@ TEST(LightPolicy, StartsAsTheScriptGreedy) {
   const auto present =
       static_cast<std::size_t>(std::ranges::find(names, "is_present") - names.begin());
   std::vector<float> rows(6 * names.size(), 0.0F);
-  rows[0 * names.size() + near] = 0.2F;  // two vehicles; the next green has three
+  rows[0 * names.size() + near] = 0.2F;  // this green has two vehicles, the next one has three
   rows[1 * names.size() + near] = 0.3F;
   rows[0 * names.size() + present] = 1.0F;
   rows[3 * names.size() + present] = 1.0F;  // no green of this light has a vehicle
@@ -106,7 +106,7 @@ TEST(LightPolicy, StartsAsAdvisedWhereItKeepsPrograms) {
   EXPECT_THAT(made.green, ::testing::ElementsAre(0, 1));
   const double follows = std::exp(static_cast<double>(made.log_prob[0]));
   EXPECT_GT(follows, 0.9);
-  EXPECT_LT(follows, 0.99) << "it has to try the other option at times";
+  EXPECT_LT(follows, 0.99) << "a sampled policy must sometimes choose the other option";
 }
 
 TEST(LightPolicy, WithAnEncoderRejectsAnEmptyGraph) {

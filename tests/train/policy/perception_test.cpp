@@ -13,7 +13,7 @@
 namespace traffic::train {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers beside this file
+using namespace testing;  // NOLINT: helpers of frame_fixture.h
 
 TEST(Perception, GivesEachCandidateItsOwnNormalisedFeatures) {
   config::Config config = small_perception();

@@ -30,7 +30,7 @@ void save_controller(const config::Config& config, const std::filesystem::path& 
   Policy policy(config, perception.widths(), torch::kCPU);
   if (advice_margin > 0.0) {
     const torch::NoGradGuard no_grad;
-    // Its logits now favour any command but the advised one.
+    // With this weight the policy prefers all commands to the advised one.
     policy.controller()->named_parameters()["advice.weight"].neg_();
   }
   checkpoint::Snapshot snapshot(1);
@@ -42,8 +42,8 @@ void save_controller(const config::Config& config, const std::filesystem::path& 
   checkpoint::save(snapshot, path);
 }
 
-/// Times of the controller's commands in ten seconds of a simulation. The simulation calls the
-/// controller as an evaluation does.
+/// Times at which the controller decides in ten seconds of a simulation, which calls the controller
+/// as an evaluation does.
 std::vector<double> decision_times_s(double period_s, double step_s) {
   config::Config config;
   config.vehicles.inputs = {"features", "globals"};
@@ -76,7 +76,8 @@ std::vector<double> decision_times_s(double period_s, double step_s) {
   return times_s;
 }
 
-/// Training runs simulations in the same way: one control period for each order.
+/// An evaluation must decide at the same times as a training, which decides once per control
+/// period.
 TEST(PolicyController, DecidesAtTheEndOfEveryControlPeriod) {
   for (const double period_s : {0.5, 1.0, 1.5, 2.5, 3.0}) {
     for (const double step_s : {0.1, 0.25, 0.5}) {
@@ -89,7 +90,8 @@ TEST(PolicyController, DecidesAtTheEndOfEveryControlPeriod) {
   }
 }
 
-/// Target speeds that a connected vehicle on a merge gets in an episode with this seed.
+/// Target speeds that the controller commands to a connected vehicle on a merge in an episode with
+/// this seed.
 std::vector<double> target_speeds(scene::Controller& controller, std::uint64_t seed) {
   controller.reset(seed);
   Scene s(priority_merge().road());

@@ -151,7 +151,7 @@ TEST(Policy, ExploringActsRandomlyForAShareOfTheCandidates) {
     EXPECT_EQ(made.row.numel(), 2000);
     return torch::bincount(made.action.to(torch::kLong), {}, 3).to(torch::kDouble) / 2000.0;
   };
-  // Three standard errors of 2,000 draws are 0.034 at most.
+  // The tolerance is three standard errors of 2,000 draws, which are 0.034 at most.
   EXPECT_TRUE(torch::allclose(shares(0.0), torch::tensor({0.0, 0.0, 1.0}, torch::kDouble)));
   EXPECT_TRUE(
       torch::allclose(shares(1.0), torch::tensor({0.2, 0.4, 0.4}, torch::kDouble), 0, 0.04));

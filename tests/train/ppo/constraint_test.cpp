@@ -1,4 +1,5 @@
-/// The constraint of phase 3, and the cost. Runs on 1, 2 and 3 ranks.
+/// Tests of the cost, and of phase 3, which keeps the cost below a limit. They run on 1, 2 and 3
+/// ranks.
 #include "train/ppo/constraint.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@
 namespace traffic::train {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers beside this file
+using namespace testing;  // NOLINT: helpers of experience_fixture.h
 
 constexpr std::int64_t kEpisodes = 12;
 constexpr double kLimit = 0.05;
@@ -91,7 +92,8 @@ TEST(Constraint, LearnerStopsVehiclesOnlyWhereItIsSafe) {
   const torch::Tensor stops = stops_of(policy);
   EXPECT_TRUE(stops.narrow(0, 0, 10).all().item<bool>());
   EXPECT_FALSE(stops.narrow(0, 10, 10).any().item<bool>());
-  // The sampled policy still explores: a cost of twice the limit is 1 unsafe stop in 10 states.
+  // The policy still explores when it samples, so the cost may be above the limit. Twice the limit
+  // is one unsafe stop in ten states.
   EXPECT_LT(cost, 2 * kLimit);
   EXPECT_GT(constraint.multiplier(), 0.0);
   comm::check_replicas_equal(*communicator, constraint.parameters().flat(), "cost critic");
@@ -134,7 +136,8 @@ TEST(Constraint, AccumulatedPartsOfAMinibatchGiveTheSameUpdate) {
   const Experience experience = share(all, 0, 1, 1, 2);
   whole.update(experience, 4 * kLength, 0);
   parts.update(experience, 4 * kLength, 0);
-  // The sums are taken in another order. An optimiser step changes a parameter by up to 1e-2.
+  // The sums have another order, so parameters differ by rounding. A step of the optimiser changes
+  // a parameter by up to 1e-2, so the tolerance is a tenth of a step.
   EXPECT_LT((whole.parameters().flat() - parts.parameters().flat()).abs().max().item<double>(),
             1e-3);
 }

@@ -1,4 +1,5 @@
-/// Updates of the vehicles' policy by PPO and by imitation. Runs on 1, 2 and 3 ranks.
+/// Tests of the updates of the vehicles' policy by PPO and by imitation. They run on 1, 2 and 3
+/// ranks.
 #include "train/ppo/learner.h"
 
 #include <gmock/gmock.h>
@@ -48,7 +49,7 @@ TEST_P(LearnerOnRanks, AnUpdateEqualsThatOfOneRank) {
 }
 INSTANTIATE_TEST_SUITE_P(Conflicts, LearnerOnRanks, ::testing::Values(1, 3));
 
-/// Only checks candidates whose first feature is clearly positive or negative.
+/// Checks the policy only for candidates whose first feature is clearly positive or negative.
 void expect_stops_where_the_first_feature_is_positive(Policy& policy) {
   torch::Tensor own = torch::zeros({20, kOwn});
   for (std::int64_t i = 0; i < 20; ++i)
@@ -93,10 +94,10 @@ TEST(Learner, ImitatesAnExpertOnAnyNumberOfRanks) {
   const Experience mine = share(all, communicator->rank(), communicator->size(), 1, 2);
   const UpdateResult a = joint.imitate(mine, states, 0).value();
   const UpdateResult b = lone.imitate(share(all, 0, 1, 1, 2), states, 0).value();
-  // Rounding differs as in the test above, over about 80 optimiser steps.
+  // Sums over ranks have another order, so rounding errors grow over about 80 optimiser steps.
   EXPECT_NEAR(a.imitation_loss, b.imitation_loss, 1e-2);
   EXPECT_NEAR(a.imitation_agreement, b.imitation_agreement, 1e-12)
-      << "agreement is measured before learning";
+      << "the agreement is measured before the first update, so it must be equal";
   EXPECT_LT(a.imitation_agreement, 0.9);
   comm::check_replicas_equal(*communicator, joint.parameters().flat(), "parameters");
   const UpdateResult later = joint.imitate(mine, states, 1).value();
@@ -239,7 +240,7 @@ TEST(Learner, ContinuesWithTheSameBitsAfterRestoring) {
   learner.update(experience, 4 * kLength, 1);
   checkpoint::Snapshot snapshot(1);
   learner.save_to(snapshot);
-  snapshot.own_tensors();  // before this call it shares memory with the parameters
+  snapshot.own_tensors();  // copies the tensors, which so far share memory with the parameters
   learner.update(experience, 4 * kLength, 2);
 
   Policy other_policy(config, kWidths, torch::kCPU);
@@ -249,7 +250,8 @@ TEST(Learner, ContinuesWithTheSameBitsAfterRestoring) {
   EXPECT_TRUE(torch::equal(other.parameters().flat(), learner.parameters().flat()));
 }
 
-/// Mean squared difference of the log-probabilities that two policies give to an experience.
+/// Mean squared difference of the log-probabilities that two policies give to the decisions of an
+/// experience.
 double distance(Policy& policy, Policy& other, const Experience& experience) {
   const Minibatch all = take(experience, torch::arange(experience.num_states()), torch::kCPU);
   const torch::NoGradGuard no_grad;

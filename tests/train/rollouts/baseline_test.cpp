@@ -47,9 +47,9 @@ TEST_F(BaselineKey, DependsOnEveryFileThatSumoReads) {
   keys.insert(baseline_key(config_));
   write("more.add.xml", "<additional><!-- other --></additional>");
   keys.insert(baseline_key(config_));
-  EXPECT_EQ(keys.size(), 4U) << "keys differ for an included file, the file of an abbreviated "
-                                "option in the .sumocfg, and a "
-                                "file in env.sumo_args";
+  EXPECT_EQ(keys.size(), 4U) << "the key must change if an included file changes, or the file "
+                                "of an abbreviated option in the "
+                                ".sumocfg, or a file in env.sumo_args";
 }
 
 }  // namespace

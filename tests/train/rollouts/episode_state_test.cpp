@@ -1,4 +1,4 @@
-/// The bytes of an EpisodeState in a checkpoint.
+/// Tests of the bytes by which a checkpoint stores an EpisodeState, the state of a running episode.
 #include "train/rollouts/episode_state.h"
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ EpisodeState make_state() {
   return state;
 }
 
-/// Expects that the bytes load or are refused. A state that loads must be writable again.
+/// Checks that damaged bytes are either loaded or refused. A loaded state must be writable again.
 void expect_loads_or_refuses(const checkpoint::Bytes& bytes) {
   try {
     const EpisodeState state = episode_state_from(bytes, kScenarios, torch::kCPU);

@@ -1,4 +1,5 @@
-/// Synthetic experience of a small task: command the candidates whose first feature is positive.
+/// Synthetic experience for tests of the learners of vehicles. The task is to stop the candidates
+/// whose first feature is positive.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 namespace traffic::train {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers beside this file
+using namespace testing;  // NOLINT: helpers of experience_fixture.h
 
 Trajectory two_steps() {
   Trajectory trajectory;
@@ -36,7 +36,7 @@ TEST(Experience, AMinibatchHasTheCandidatesAndDecisionsOfItsStates) {
   ASSERT_EQ(all.num_states(), 4);
   EXPECT_EQ(all.own.size(0), 10);
   EXPECT_TRUE(torch::equal(all.decisions.row, torch::tensor({2, 0, 4, 7, 5, 9}, torch::kLong)));
-  // The second step of the second trajectory, then the first of the first.
+  // Row 3 is the second step of the second trajectory, and row 0 the first step of the first one.
   const Minibatch part = take(all, torch::tensor({3, 0}, torch::kLong), torch::kCPU);
   EXPECT_EQ(part.input.own.size(0), 5);
   EXPECT_EQ(part.input.own[0][0].item<float>(), 10.0F);

@@ -22,7 +22,8 @@ TEST(SafetyExcess, IsTheIncreaseOverNoControlBeyondItsInterval) {
   EXPECT_EQ(safety_excess(none, none), 0.0);
   EXPECT_EQ(safety_excess(with_emergency_stops({0, 1, 2, 0}), none), 0.0);
   EXPECT_EQ(safety_excess(with_emergency_stops({0, 0, 0, 0}), none), 0.0);
-  // Differences 3, 4, 4, 4: mean 3.75, half width 3.182 * .5 / 2.
+  // The differences are 3, 4, 4 and 4. Their mean is 3.75, and the half-width of the interval is
+  // 3.182 * .5 / 2.
   EXPECT_NEAR(safety_excess(with_emergency_stops({3, 5, 4, 4}), none), 3.75 - 0.7956, 1e-3);
 }
 

@@ -7,7 +7,8 @@
 namespace traffic::train {
 namespace {
 
-/// A baseline of two episodes. @param growth sums over both episodes in each second, by conflict
+/// A baseline of two episodes.
+/// @param growth growth of each conflict in each second, summed over both episodes
 Baseline baseline(std::vector<double> growth, std::int64_t conflicts, double demand) {
   return {
       .growth = {.bin_s = 1.0, .conflicts = conflicts, .episodes = 2, .growth = std::move(growth)},

@@ -11,7 +11,7 @@
 namespace traffic::train {
 namespace {
 
-/// Runs in a working directory of its own, where runs/ is created.
+/// Base of tests that run in their own working directory, in which runs/ is created.
 class RunFolderChoice : public test::RunFolderTest {
  protected:
   void SetUp() override {

@@ -18,9 +18,10 @@ TEST(Selection, TakesTheFirstAndWhatIsHigher) {
 TEST(Selection, PrefersALaterOneWithinAStandardErrorOfTheHighest) {
   Selection selection;
   ASSERT_TRUE(selection.prefers(kLimitKept, Gains{4.0, 6.0, 5.0, 5.0}));
-  // Differences -1.2, .8, -.2, -.2: mean -.2, deviation .816, standard error .408.
+  // The differences from the highest gains have a mean of -.2 and a deviation of .816, so the
+  // standard error is .408.
   EXPECT_TRUE(selection.prefers(kLimitKept, Gains{2.8, 6.8, 4.8, 4.8}));
-  // The mean is as far below, but the difference is the same for every seed: standard error 0.
+  // The mean difference is the same, but it is equal for all seeds, so the standard error is 0.
   EXPECT_FALSE(selection.prefers(kLimitKept, Gains{3.8, 5.8, 4.8, 4.8}));
 }
 
@@ -28,7 +29,7 @@ TEST(Selection, MeasuresByTheHighestAndNotByTheLastThatWasKept) {
   Selection selection;
   ASSERT_TRUE(selection.prefers(kLimitKept, Gains{4.0, 6.0, 5.0, 5.0}));
   ASSERT_TRUE(selection.prefers(kLimitKept, Gains{2.8, 6.8, 4.8, 4.8}));
-  // Below the second by .2 +- .204, below the first by .4 +- .204.
+  // These gains are below the second ones by .2 +- .204, but below the first ones by .4 +- .204.
   EXPECT_FALSE(selection.prefers(kLimitKept, Gains{3.1, 6.1, 4.6, 4.6}));
 }
 
@@ -43,16 +44,19 @@ TEST(Selection, PutsALimitBeforeAnyGain) {
 
 TEST(Selection, AFallIsBelowTheHighestByMoreThanTheInterval) {
   Selection selection;
-  EXPECT_FALSE(selection.is_fall(kLimitKept, Gains{-9.0, -9.0})) << "nothing to fall from";
+  EXPECT_FALSE(selection.is_fall(kLimitKept, Gains{-9.0, -9.0}))
+      << "there is no earlier evaluation to compare with";
   ASSERT_TRUE(selection.prefers(kLimitKept, Gains{4.0, 6.0, 5.0, 5.0}));
   // Differences -2, -1, -1, -1: mean -1.25, half width 3.182 * .5 / 2 = .796.
   EXPECT_TRUE(selection.is_fall(kLimitKept, Gains{2.0, 5.0, 4.0, 4.0}));
   // Differences -3, 0, -1, -1: mean -1.25, half width 3.182 * 1.258 / 2 = 2.
   EXPECT_FALSE(selection.is_fall(kLimitKept, Gains{1.0, 6.0, 4.0, 4.0}));
-  EXPECT_FALSE(selection.is_fall(kLimitKept, Gains{2.0, 5.0, 4.0})) << "other seeds";
+  EXPECT_FALSE(selection.is_fall(kLimitKept, Gains{2.0, 5.0, 4.0}))
+      << "gains with another number of seeds cannot be compared";
   Selection over;
   ASSERT_TRUE(over.prefers(0.2, Gains{4.0, 6.0, 5.0, 5.0}));
-  EXPECT_FALSE(over.is_fall(0.1, Gains{2.0, 5.0, 4.0, 4.0})) << "the limit is kept better";
+  EXPECT_FALSE(over.is_fall(0.1, Gains{2.0, 5.0, 4.0, 4.0}))
+      << "the excess over the limit is smaller, so this is no fall";
   EXPECT_TRUE(over.is_fall(0.2, Gains{2.0, 5.0, 4.0, 4.0}));
 }
 

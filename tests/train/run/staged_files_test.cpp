@@ -43,7 +43,8 @@ TEST_F(StagedFilesTest, AFileThatHasChangedIsCopiedAgain) {
   const config::Data second = staged();
   EXPECT_NE(second.files, first.files);
   EXPECT_EQ(content_of(second.files[0]), content_of(dir_ / "row.h5"));
-  EXPECT_TRUE(fs::exists(first.files[0])) << "copies are never removed: others may read them";
+  EXPECT_TRUE(fs::exists(first.files[0]))
+      << "old copies must stay, because other programs may read them";
 }
 
 TEST_F(StagedFilesTest, HalfACopyIsMadeAnew) {

@@ -107,7 +107,8 @@ TEST(Decide, CommandingLikeTheScriptCostsATwentiethOfItsGain) {
   config = asked();
   const double cost = config.episodes.intervention_cost;
   decide(result_of({found("meter(density=25)", 5.0, 300)}), {{.duration_s = 900}}, config);
-  EXPECT_DOUBLE_EQ(config.episodes.intervention_cost, cost);  // the configured cost is low enough
+  // The configured cost is low enough, so it stays.
+  EXPECT_DOUBLE_EQ(config.episodes.intervention_cost, cost);
 }
 
 TEST(Decide, IfNoScriptHelpsNothingIsImitatedAndCommandsStay) {
@@ -120,18 +121,19 @@ TEST(Decide, IfNoScriptHelpsNothingIsImitatedAndCommandsStay) {
   EXPECT_EQ(config.imitation.iterations, 0);
   EXPECT_EQ(config.vehicles.commands, commands);
   EXPECT_EQ(config.env.zone_m, config::Env{}.zone_m);
-  EXPECT_EQ(config.vehicles.advisor, "none") << "PPO begins with no control";
+  EXPECT_EQ(config.vehicles.advisor, "none")
+      << "without a helpful script PPO must begin with no control";
   EXPECT_DOUBLE_EQ(config.vehicles.advice_probability, 0.8);
   EXPECT_THAT(config.evaluation.controllers, ElementsAre("none"));
   EXPECT_EQ(config.episodes.train_batch_size, 16 * 300);
   config = asked();
   decide(result_of({found("meter", 0.5, 300)}), {{.duration_s = 3600}}, config);
-  EXPECT_EQ(config.episodes.length_s, 600) << "an hour is cut into pieces";
+  EXPECT_EQ(config.episodes.length_s, 600) << "an hour is divided into shorter episodes";
   EXPECT_EQ(config.episodes.train_batch_size, 16 * 200);
   config = asked();
   config.env.agents = {"vehicles", "lights"};
   decide(result_of({found("meter", 0.5, 300)}), {{.duration_s = 3600}}, config);
-  EXPECT_EQ(config.episodes.length_s, 0) << "lights that begin as a script learn in its traffic";
+  EXPECT_EQ(config.episodes.length_s, 0) << "lights that begin as a script learn in whole episodes";
 }
 
 TEST(Decide, KeysOutsideSearchDecidesStay) {
@@ -169,7 +171,8 @@ TEST(Decide, BesideAnAdvisorAboutTwoVehiclesTryOtherCommands) {
   EXPECT_NEAR(config.vehicles.advice_probability, 1.0 - 2.0 / 100.0, 1e-9);
   config = asked();
   decide(result_of({found("meter", 5.0, 300)}), {{.duration_s = 900}}, config);
-  EXPECT_NEAR(config.vehicles.advice_probability, 0.9, 1e-9) << "at most one in ten deviates";
+  EXPECT_NEAR(config.vehicles.advice_probability, 0.9, 1e-9)
+      << "at most one of ten vehicles may deviate from the advice";
 }
 
 TEST(Decide, SeveralScenariosAreImitatedWithSettingsForAll) {
@@ -182,7 +185,8 @@ TEST(Decide, SeveralScenariosAreImitatedWithSettingsForAll) {
   EXPECT_THAT(config.imitation.controllers,
               ElementsAre("meter(density=25)", "yield(top=10)", "none"));
   EXPECT_THAT(config.vehicles.commands, ElementsAre("none", "stop", "fast", "arrive_late"));
-  EXPECT_EQ(config.vehicles.advisor, "") << "each script suits one network only";
+  EXPECT_EQ(config.vehicles.advisor, "")
+      << "no advisor, because each script suits only one network";
   EXPECT_FALSE(config.env.lead_only);
   EXPECT_EQ(config.env.zone_m, 200);
   // The shortest period, three seconds, is not a whole number of steps of two seconds.
@@ -208,7 +212,7 @@ TEST(Decide, TheTrainingFitsItsMinutes) {
 }
 
 TEST(Decide, OnSlowNetworksTheBatchShrinksAndTheClockEndsTheTraining) {
-  // A quarter of a minute an episode: eighty of them in twenty minutes.
+  // An episode takes 15 s, so that 80 episodes fit into the 20 minutes of the training.
   config::Config config = asked();
   SearchResult slow = result_of({found("meter(density=25)", 5.0, 300)});
   slow.episode_s = 15.0;
@@ -225,7 +229,7 @@ TEST(Decide, OnSlowNetworksTheBatchShrinksAndTheClockEndsTheTraining) {
   EXPECT_LT(config.training.minutes, 20.0);
   EXPECT_EQ(config.episodes.length_s, 0);
 
-  // Where even that leaves time for few iterations, long episodes are cut.
+  // If even a small batch leaves time for only few iterations, long episodes are divided.
   config = asked();
   slow.episode_s = 60.0;
   decide(slow, {{.duration_s = 3600}}, config);
@@ -258,9 +262,9 @@ TEST(SearchResult, AnUnsafeScriptThatGainsMoreIsWorthASaferVersion) {
   ASSERT_NE(search.unsafe_but_better(), nullptr);
   EXPECT_EQ(search.unsafe_but_better()->controller, "yield");
   search.tried.back().gain = 5.2;
-  EXPECT_EQ(search.unsafe_but_better(), nullptr) << "it gains no more beyond its interval";
+  EXPECT_EQ(search.unsafe_but_better(), nullptr) << "its gain is not clearly higher than 5";
   search.best = "none";
-  EXPECT_NE(search.unsafe_but_better(), nullptr) << "nothing safe was found";
+  EXPECT_NE(search.unsafe_but_better(), nullptr) << "no safe script gains anything";
 }
 
 TEST(SearchResult, ItsTextNamesTheScriptOrSaysThatNoneHelps) {
@@ -314,9 +318,10 @@ TEST(Decide, LightsBeginAsTheBestScriptThatKeepsTheirPrograms) {
   const config::Config config = decided_for_lights("retime(period_s=1, weight=3)", 20.0);
   EXPECT_EQ(config.lights.advisor, "retime(period_s=1, weight=3)");
   EXPECT_EQ(config.env.control_period_s, 1.0);
-  EXPECT_NEAR(std::pow(config.lights.ppo.gamma, 5.0), 0.95, 1e-9) << "as far ahead in seconds";
+  EXPECT_NEAR(std::pow(config.lights.ppo.gamma, 5.0), 0.95, 1e-9) << "same discount per second";
   EXPECT_THAT(config.evaluation.controllers, ElementsAre("none", "retime(period_s=1, weight=3)"));
-  EXPECT_EQ(config.episodes.length_s, 0.0) << "they learn in the traffic of the script";
+  EXPECT_EQ(config.episodes.length_s, 0.0)
+      << "lights that begin as a script learn in whole episodes";
 }
 
 TEST(Decide, LightsAreTakenOverWhereSuchAScriptIsBest) {
@@ -328,7 +333,7 @@ TEST(Decide, LightsAreTakenOverWhereSuchAScriptIsBest) {
 TEST(Decide, LightsBeginAsTheirProgramsWhereNoScriptHelps) {
   const config::Config config = decided_for_lights("greedy", 0.1);
   EXPECT_EQ(config.lights.advisor, "program");
-  EXPECT_EQ(config.episodes.length_s, 600.0) << "an hour is cut into pieces";
+  EXPECT_EQ(config.episodes.length_s, 600.0) << "an hour is divided into shorter episodes";
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 constexpr EpisodeMarks kMarks{.interval_s = 60.0, .count = 60};  // an episode of an hour
 constexpr EpisodesNeeded kNeeded{.wanted = 40, .fewest = 16};
 
-/// A run that has reached a mark, at interval_s of real time from mark to mark.
+/// A run that has reached a mark. It took interval_s of real time from mark to mark.
 WatchedRun run_to(std::int64_t mark, double interval_s,
                   std::int64_t steady_mark = WatchedRun::kNotSteady) {
   WatchedRun run{.steady_mark = steady_mark};
@@ -48,7 +48,7 @@ TEST(Horizon, ARunNotesMarksItsPaceAndWhenItIsSteady) {
 TEST(Horizon, AnEpisodeTakesItsShareOfTheSimulationsThatRunAtOnce) {
   const std::vector<WatchedRun> runs{run_to(4, 1.0), run_to(4, 3.0), WatchedRun{}};
   EXPECT_DOUBLE_EQ(episode_seconds(runs, 10, 2), 10.0) << "20 s on average, two at a time";
-  EXPECT_EQ(episode_seconds({WatchedRun{}}, 10, 2), 0.0) << "no run shows its speed";
+  EXPECT_EQ(episode_seconds({WatchedRun{}}, 10, 2), 0.0) << "no run has shown its speed yet";
 }
 
 TEST(Horizon, EpisodesStayWholeIfTheWantedOnesFit) {
@@ -57,7 +57,7 @@ TEST(Horizon, EpisodesStayWholeIfTheWantedOnesFit) {
   EXPECT_EQ(choose_horizon(runs, kMarks, 1, kNeeded, 40 * 60.0 / 0.8 + 1.0), kMarks.count);
   EXPECT_LT(choose_horizon(runs, kMarks, 1, kNeeded, 40 * 60.0 / 0.8 - 1.0), kMarks.count);
   EXPECT_EQ(choose_horizon({WatchedRun{}}, kMarks, 1, kNeeded, 1.0), kMarks.count)
-      << "nothing is known yet";
+      << "no run shows its speed yet, so episodes stay whole";
 }
 
 TEST(Horizon, TheWantedEpisodesFitIfTheNetworkIsFullLongEnough) {

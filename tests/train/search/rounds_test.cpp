@@ -36,14 +36,15 @@ TEST(Rounds, WithinAnUpperLimitFewScriptsAreTriedOnTwoSeedsEach) {
     EXPECT_LE(count_episodes(rounds), episodes);
     for (const Round& round : rounds) EXPECT_GE(round.seeds, 2);
   }
-  EXPECT_TRUE(plan_rounds_within(30, 3).empty()) << "a script and no control take four";
+  EXPECT_TRUE(plan_rounds_within(30, 3).empty())
+      << "one script and no control, on two seeds each, take four episodes";
 }
 
 TEST(Rounds, OneScriptIsOneRound) {
   const auto rounds = plan_rounds(1, 1, 100);
   ASSERT_EQ(rounds.size(), 1U);
   EXPECT_EQ(rounds[0].scripts, 1);
-  EXPECT_EQ(rounds[0].seeds, 32);  // the maximum of seeds
+  EXPECT_EQ(rounds[0].seeds, 32);  // the maximum number of seeds
 }
 
 }  // namespace

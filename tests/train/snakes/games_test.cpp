@@ -45,7 +45,8 @@ std::vector<std::uint8_t> any_actions(const SnakesGames& games, Rng& rng) {
   return actions;
 }
 
-/// A digest of the observations, actions, rewards and ends of all streams in some steps.
+/// Plays some steps. @return numbers that change with any observation, action, reward or end of a
+/// stream
 std::vector<double> play(SnakesGames& games, int steps, Rng& rng) {
   offpolicy::ActingNetwork past = some_network();
   std::vector<double> all;
@@ -74,7 +75,8 @@ TEST(SnakesGames, ResumeToTheBitFromTheirBytes) {
   resumed.from_bytes(whole.to_bytes());
   resumed.begin_round({.episode = 0, .max_episodes = 10, .has_past_selves = true});
   Rng again = rng;
-  EXPECT_EQ(play(whole, 120, rng), play(resumed, 120, again));  // beyond the end of the games
+  // The steps go beyond the end of the games.
+  EXPECT_EQ(play(whole, 120, rng), play(resumed, 120, again));
   EXPECT_THROW(resumed.from_bytes(SnakesGames(settings_of(4), {}).to_bytes()), CheckpointError);
 }
 
@@ -172,7 +174,7 @@ TEST(PastSelves, AreKeptByIntervalAndRestoredToTheBit) {
   offpolicy::ActingNetwork policy = some_network();
   PastSelves past(settings, policy);
   EXPECT_TRUE(past.empty());
-  past.keep(0, 64);  // the first is due at once
+  past.keep(0, 64);  // the first past self is due at once
   EXPECT_FALSE(past.empty());
   const torch::Tensor first = policy.network->parameters()[0].detach().clone();
   {
@@ -180,7 +182,7 @@ TEST(PastSelves, AreKeptByIntervalAndRestoredToTheBit) {
     policy.network->parameters()[0].add_(1.0);
   }
   past.keep(64, 90);
-  past.pick(1);  // none was due, so there is still one
+  past.pick(1);  // no further one was due, so there is still only one past self
   EXPECT_TRUE(torch::equal(past.playing().network->parameters()[0], first));
   past.keep(90, 130);
   past.pick(1);

@@ -16,8 +16,8 @@ namespace {
 using game::Cell;
 using game::testing::State;
 
-/// Snakes and beans near each other. Nothing is half-way round the torus, where a mirrored offset
-/// would be ambiguous.
+/// A game whose snakes and beans are near each other. The board is a torus: half-way round it, an
+/// offset and its mirror image would be the same, so nothing lies there.
 State some_scene() {
   using game::testing::at;
   State state;
@@ -117,7 +117,8 @@ TEST(Turn, IsTheIdentityIfObservationsAreNotTurned) {
   const Seen seen = seen_of(game::testing::crowded_scene(), {.turned = false});
   for (const Turn& turn : seen.turns) EXPECT_EQ(turn.on_board(game::kLeft), game::kLeft);
   const Seen turned = seen_of(game::testing::crowded_scene(), {});
-  EXPECT_EQ(turned.turns[0].on_board(game::kLeft), game::kRight) << "its nearest bean is there";
+  EXPECT_EQ(turned.turns[0].on_board(game::kLeft), game::kRight)
+      << "the nearest bean is to the right";
 }
 
 }  // namespace

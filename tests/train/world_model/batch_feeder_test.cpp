@@ -35,7 +35,7 @@ class BatchFeederTest : public test::RunFolderTest {
     const at::Tensor& ids = fed.batch.sample_id;
     return {ids.data_ptr<std::int64_t>(), ids.data_ptr<std::int64_t>() + ids.numel()};
   }
-  /// The remaining batches; some are prepared before they are requested, some are not.
+  /// The remaining batches. The feeder prepares some of them before they are requested.
   static std::vector<std::vector<std::int64_t>> rest(BatchFeeder& feeder) {
     std::vector<std::vector<std::int64_t>> all;
     bool prepares = false;

@@ -1,4 +1,4 @@
-/// A small model on short windows.
+/// A configuration with a small world model and short windows, for the tests in this folder.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-/// Runs on 1, 2 and 3 ranks. Compares the gradients of the whole model of phase 1, through
-/// communicator, arena and reducer, with those of one rank on the joined batch.
+/// Compares the gradients of the whole model of phase 1 that several ranks compute together,
+/// through communicator, arena and reducer, with those that one rank computes from the joined
+/// batch. The tests run on 1, 2 and 3 ranks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,10 +19,10 @@
 namespace traffic::train {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers in this folder
+using namespace testing;  // NOLINT: helpers of fixture.h
 using torch::Tensor;
 
-/// One sample as a batch of its own; depends only on the index.
+/// A batch of one sample. Its content depends only on the arguments, not on the rank.
 data::Batch make_sample(std::int64_t index, std::int64_t vehicles, float weight) {
   Rng rng(100 + static_cast<std::uint64_t>(index));
   torch::manual_seed(100 + static_cast<std::uint64_t>(index));
@@ -63,7 +64,7 @@ data::Batch make_sample(std::int64_t index, std::int64_t vehicles, float weight)
   return b;
 }
 
-/// Joins the samples into one batch, packed like the loader's: by frames, within these by samples.
+/// Joins samples into one batch in the order of the loader: sorted by frame, then by sample.
 data::Batch join(const std::vector<data::Batch>& samples) {
   const auto all = [&](Tensor data::Batch::*field, std::int64_t dim = 0) {
     std::vector<Tensor> parts;
@@ -139,7 +140,7 @@ Tensor together(const config::Config& config, const std::vector<data::Batch>& pa
   }
   EXPECT_TRUE(result->finite);
   const Tensor reduced = gradients.flat().clone();
-  // The norm is summed in parts, in float.
+  // The norm is a float32 sum of partial sums.
   EXPECT_NEAR(result->grad_norm, reduced.norm().item<double>(), 1e-4 * result->grad_norm);
   comm::check_replicas_equal(*communicator, reduced, "gradients");
   return reduced;

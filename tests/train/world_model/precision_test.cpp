@@ -1,5 +1,5 @@
-/// Runs on 1 and 2 ranks: phase 1 with a scaled loss and with checkpointed layers. Half precision
-/// is for GPUs; here its ATen operations run on the CPU.
+/// Tests phase 1 with a scaled loss and with checkpointed layers, on 1 and 2 ranks. Half precision
+/// is meant for GPUs; in these tests its ATen operations run on the CPU.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,10 +23,10 @@
 namespace traffic::train {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers in this folder
+using namespace testing;  // NOLINT: helpers of fixture.h
 
 constexpr std::int64_t kSteps = 8;
-/// The step in which the gradient of the last rank is NaN; no other test reaches it.
+/// The step in which the gradient of the last rank is NaN. Only the test of that fault reaches it.
 constexpr std::int64_t kNanStep = 10;
 
 /// Everything that a rank needs for some steps of phase 1.
@@ -57,7 +57,7 @@ struct Training {
 class WorldModelPrecision : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    // Set before the first step, which reads it.
+    // The program reads the variable in its first step.
     const std::string fault =
         fmt::format("train.step:{}:{}:nan", traffic::testing::mpi_session().size() - 1, kNanStep);
     setenv("TRAFFIC_FAULT", fault.c_str(), 1);
@@ -138,11 +138,12 @@ TEST_F(WorldModelPrecision, AccumulatedBatchesMakeTheStepsOfOneBatch) {
     for (int i = 0; i < 3; ++i) {
       const StepResult a = accumulated.step();
       const StepResult b = whole.step();
-      // float32 sums in another order.
+      // The float32 sums have another order.
       EXPECT_NEAR(a.loss, b.loss, 1e-5 * b.loss);
       EXPECT_NEAR(a.grad_norm, b.grad_norm, 1e-4 * b.grad_norm);
     }
-    // Adam divides a gradient by its own size, so the smallest gradients show their rounding.
+    // Adam divides a gradient by its size. The rounding errors of the smallest gradients therefore
+    // change the parameters.
     const double moved = (whole.parameters() - start).norm().item<double>();
     EXPECT_LT((accumulated.parameters() - whole.parameters()).norm().item<double>(), 0.01 * moved);
   }
@@ -172,9 +173,10 @@ TEST_F(WorldModelPrecision, LearnsInHalfPrecisionWhatItLearnsInSingle) {
     const StepResult a = half.step();
     const StepResult b = single.step();
     EXPECT_FALSE(a.skipped);
-    // Operands are rounded to 11 bits.
+    // In half precision operands are rounded to 11 bits.
     EXPECT_NEAR(a.loss, b.loss, 0.01 * b.loss);
-    EXPECT_NEAR(a.grad_norm, b.grad_norm, 0.05 * b.grad_norm) << "in units without the loss scale";
+    EXPECT_NEAR(a.grad_norm, b.grad_norm, 0.05 * b.grad_norm)
+        << "the norm must not contain the loss scale";
   }
   const double moved = (single.parameters() - start).norm().item<double>();
   EXPECT_LT((half.parameters() - single.parameters()).norm().item<double>(), 0.2 * moved);
@@ -221,12 +223,12 @@ TEST_F(WorldModelPrecision, AScaleThatCannotFallFurtherEndsTheRun) {
 TEST_F(WorldModelPrecision, OverlapChangesNoBit) {
   config::Config c = config("fp32");
   c.comm.bucket_cap_mb = 0.01;
-  // Clipping would use the norm, which is summed in another order.
+  // Disables clipping, because it uses the norm, whose sum has another order.
   c.train.clip_norm = 1e6;
   Training plain(c);
   c.comm.overlap = "on";
   Training overlapped(c);
-  for (int i = 0; i < kSteps; ++i) {  // both stages
+  for (int i = 0; i < kSteps; ++i) {  // steps of both stages of phase 1
     plain.step();
     overlapped.step();
   }

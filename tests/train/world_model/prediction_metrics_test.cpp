@@ -11,7 +11,8 @@ TEST(RocHistogram, CountsOrderedPairsFullyAndTiesHalf) {
   RocHistogram roc;
   for (const double score : {0.1, 0.4, 0.6}) roc.add(score, false);
   for (const double score : {0.4, 0.9}) roc.add(score, true);
-  // 0.4 beats 0.1 and ties with 0.4: 1.5 of 3 pairs; 0.9 beats all three.
+  // There are six pairs of a positive and a negative sample. The positive 0.4 beats 0.1 and ties
+  // with 0.4, which counts 1.5, and 0.9 beats all three negatives.
   EXPECT_DOUBLE_EQ(roc.auc(), 4.5 / 6.0);
   EXPECT_DOUBLE_EQ(roc.base_rate(), 0.4);
 }
