@@ -1,4 +1,4 @@
-# NCCL from the nvidia-nccl wheel. Output: target Nccl::Nccl.
+# Finds NCCL, NVIDIA's library for communication between GPUs, in the nvidia-nccl wheel. Output: target Nccl::Nccl.
 set(NCCL_ROOT "${TRAFFIC_DEPS}/torch/nvidia/nccl" CACHE PATH "NCCL: a folder with include/ and lib/")
 find_path(NCCL_INCLUDE_DIR nccl.h PATHS "${NCCL_ROOT}/include" NO_DEFAULT_PATH)
 find_file(NCCL_LIBRARY libnccl.so.2 PATHS "${NCCL_ROOT}/lib" NO_DEFAULT_PATH)

@@ -39,8 +39,8 @@ if(Torch2_FOUND AND NOT TARGET Torch::Torch)
       "${TORCH_CUDART_LIBRARY}")
     # torch_cuda finds the libraries that it needs through its own rpath when it is loaded.
     target_link_options(Torch::Torch INTERFACE "-Wl,--allow-shlib-undefined")
-    # A target apart from Torch::Torch. Code that does not call CUDA then has the same compiler options in builds with
-    # and without CUDA, so ccache compiles it only once.
+    # The CUDA headers have a target of their own. Code that does not call CUDA therefore has the same compiler options in
+    # builds with and without CUDA, and ccache compiles it only once.
     add_library(Torch::CudaHeaders INTERFACE IMPORTED)
     target_include_directories(Torch::CudaHeaders SYSTEM INTERFACE "${TORCH_ROOT}/../nvidia/cu13/include")
     target_compile_definitions(Torch::CudaHeaders INTERFACE TRAFFIC_CUDA=1)

@@ -8,22 +8,24 @@ target_compile_options(traffic_flags INTERFACE -Wall -Wextra -Wshadow -Wconversi
 target_compile_options(traffic_flags INTERFACE
   $<$<NOT:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>>:-fPIE>)
 target_link_options(traffic_flags INTERFACE -Wl,-z,relro,-z,now $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie>)
-if(NOT TRAFFIC_SANITIZER)  # sanitizers check more, but cannot see into the checked functions of the C library
+if(NOT TRAFFIC_SANITIZER)  # sanitizers check more, but not calls that _FORTIFY_SOURCE has replaced
   target_compile_options(traffic_flags INTERFACE -fstack-protector-strong -fstack-clash-protection
     -U_FORTIFY_SOURCE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TRAFFIC_PLAIN_CODE>>>:-D_FORTIFY_SOURCE=3>)
 endif()
-# at::parallel_for is a template over OpenMP: without this flag it runs in one thread, whatever the number of threads.
-# ThreadSanitizer does not understand how OpenMP's threads synchronise; clang, which builds the fuzzers, lacks the
+# at::parallel_for uses OpenMP and runs in one thread only if a source is compiled without -fopenmp. Two builds do without
+# it: ThreadSanitizer does not understand how OpenMP's threads synchronise, and clang, which builds the fuzzers, lacks the
 # OpenMP header.
 if(NOT TRAFFIC_SANITIZER MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(traffic_flags INTERFACE -fopenmp)
 endif()
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # This warning concerns types in unnamed namespaces of included files; unity builds include all sources.
+  # This warning concerns types in unnamed namespaces of included files. A unity build includes all sources, so it would
+  # warn about every such type.
   target_compile_options(traffic_flags INTERFACE -Wno-subobject-linkage)
 endif()
 target_include_directories(traffic_flags INTERFACE "${CMAKE_SOURCE_DIR}/include")
-# The torch wheel contains headers of another fmt version than the one that we link: ours must be found first.
+# The torch wheel contains headers of another version of fmt. The compiler must find the headers of the linked version
+# first.
 find_path(FMT_INCLUDE_DIR fmt/format.h REQUIRED)
 file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/fmt_include")
 file(CREATE_LINK "${FMT_INCLUDE_DIR}/fmt" "${CMAKE_BINARY_DIR}/fmt_include/fmt" SYMBOLIC)
@@ -53,14 +55,14 @@ endfunction()
 # The precompiled headers of every target declared with TORCH. torch/torch.h is not among them: its templates would be
 # instantiated in every file, which triples the compile time.
 set(torch_headers <torch/types.h> <torch/utils.h>)
-# Joined builds also precompile what most other sources include. Other builds do not, so that there a source that uses a
-# header without including it is an error.
+# Joined (unity) builds also precompile the headers that most other sources include. Other builds do not, so that they
+# detect a source that uses a header without including it.
 if(CMAKE_UNITY_BUILD)
   set(common_headers <algorithm> <array> <chrono> <cmath> <filesystem> <fstream> <functional> <map> <memory> <optional>
     <span> <sstream> <string> <string_view> <unordered_map> <vector> <fmt/format.h> <fmt/ranges.h>
     "${CMAKE_SOURCE_DIR}/cmake/instantiated_elsewhere.h")
   traffic_precompiled(common HEADERS ${common_headers} LIBRARIES fmt::fmt)
-  # For code that reads options and writes reports: no loop of it is worth the compile time of -O3.
+  # For code that reads options and writes reports. It has no loops that are worth the compile time of -O3.
   traffic_precompiled(cold HEADERS ${common_headers} <nlohmann/json.hpp> LIBRARIES fmt::fmt)
   target_compile_options(traffic_cold_pch PRIVATE $<$<CONFIG:Release>:-O1>)
 endif()
@@ -84,7 +86,7 @@ function(_traffic_use_common target cold)
   elseif(CMAKE_UNITY_BUILD)
     target_precompile_headers(${target} REUSE_FROM traffic_common_pch)
   endif()
-  # Twice as many sources in a unit as in the preset: without torch they need less than half of the memory.
+  # Twice as many sources in a unit as the presets set, because sources without torch need less than half of the memory.
   set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
 
@@ -117,8 +119,8 @@ function(traffic_module name)
   endif()
 endfunction()
 
-# The symbolic links to programs in the repository, which the README's commands use, point to the build preset for this
-# machine: the one for GPUs if there are any.
+# The commands in the README use symbolic links in the repository, such as ./traffic_train. The links point to the
+# programs of the build preset for this machine (launch/preset.sh), so only a build of this preset creates them.
 execute_process(COMMAND "${CMAKE_SOURCE_DIR}/launch/preset.sh" OUTPUT_VARIABLE TRAFFIC_PRESET_OF_MACHINE
   OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 set(TRAFFIC_GPU FALSE)
@@ -148,8 +150,8 @@ function(traffic_program name)
   endif()
 endfunction()
 
-# Tests that need a GPU are always built if CUDA is enabled, and registered with ctest if the machine has a GPU. GPUs
-# are hidden from all other tests, because these may start more ranks than there are GPUs.
+# Tests that need a GPU are always built if CUDA is enabled, but registered with ctest only if the machine has a GPU. All
+# other tests cannot see the GPUs, because they may start more ranks than there are GPUs.
 if(TRAFFIC_CUDA AND NOT TRAFFIC_GPU)
   message(STATUS "No GPU on this machine: tests with the label gpu are built, but left out by ctest")
 endif()
@@ -187,8 +189,7 @@ function(traffic_test name)
   if("fault" IN_LIST T_LABELS)
     target_sources(${target} PRIVATE "${CMAKE_SOURCE_DIR}/tests/support/leftovers.cpp")
   endif()
-  # Threads of OpenMP sleep while they wait. By default they spin, and take the cores from the tests that run at the same
-  # time.
+  # Makes threads of OpenMP sleep while they wait. By default they spin and take the cores from other tests.
   set(environment OMP_WAIT_POLICY=passive)
   if(TRAFFIC_CUDA AND NOT T_GPU AND NOT T_MPI)
     list(APPEND environment CUDA_VISIBLE_DEVICES=)

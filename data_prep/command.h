@@ -1,5 +1,6 @@
-/// The subcommands of data_prep. Each adds its options to the command line and runs if the user
-/// chooses it.
+/// The subcommands of data_prep. main.cpp calls each add_...() function, which adds one subcommand
+/// with its options to the command line. If the user chooses the subcommand, CLI11 stores its
+/// function in `chosen` during parsing, and main() calls this function.
 #pragma once
 
 #include <functional>
@@ -13,8 +14,8 @@ class App;
 
 namespace traffic::data_prep {
 
-/// The function of the chosen subcommand, called after parsing with the command line as it was
-/// typed.
+/// The function of the chosen subcommand. main() calls it after parsing.
+/// @param command_line the command line as the user typed it
 using Chosen = std::function<ExitCode(const std::string& command_line)>;
 
 void add_record(CLI::App& app, Chosen& chosen);

@@ -1,3 +1,4 @@
+// The command data_prep convert: options and output. The conversion itself is in convert/.
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
@@ -20,23 +21,23 @@ namespace {
 void check(const ConvertOptions& options) {
   const auto pipes = std::count(options.inputs.begin(), options.inputs.end(), "-");
   if (pipes > 1)
-    throw ConfigError("INPUT: - stands for the standard input and may be given only once");
+    throw ConfigError("INPUT: - means the standard input and may be given only once");
   if (options.record_every < 1) {
     throw ConfigError("--record-every: found {}, expected at least 1", options.record_every);
   }
 }
 
-/// Logs the facts that the table has no column for.
+/// Logs the facts about an input that the printed table does not contain.
 void tell(const ConvertedInput& input) {
   if (!input.remark.empty()) spdlog::info("{}: {}", input.input, input.remark);
   if (input.gaps > 0) {
-    spdlog::info("{}: {} gaps in the times; another episode begins after each", input.input,
+    spdlog::info("{}: {} gaps in the times; a new episode begins after each gap", input.input,
                  input.gaps);
   }
   if (input.jumps > 0) {
     spdlog::info(
-        "{}: {} times a vehicle was at a place that it cannot have driven to; it counts as another "
-        "vehicle from there on",
+        "{}: {} times a vehicle was at a place that it cannot have driven to; from there on it "
+        "counts as a new vehicle",
         input.input, input.jumps);
   }
   if (!input.missing.empty()) {
@@ -44,20 +45,21 @@ void tell(const ConvertedInput& input) {
                  input.missing.size(), fmt::join(input.missing, ", "));
   }
   if (input.skipped > 0) {
-    spdlog::warn("{}: {} parts were skipped, the first:", input.input, input.skipped);
+    spdlog::warn("{}: {} rows or parts with problems were skipped; the first problems:",
+                 input.input, input.skipped);
     for (const auto& example : input.skipped_examples) spdlog::warn("  {}", example);
   }
 }
 
-/// Warns if a split has no episode: phase 1 needs all three.
+/// Warns if a split has no episode, because phase 1 needs all three splits.
 void warn_of_empty_splits(const std::vector<ConvertedInput>& inputs) {
   for (std::size_t s = 0; s < data::kNumSplits; ++s) {
     std::int64_t episodes = 0;
     for (const auto& input : inputs) episodes += input.splits[s];
     if (episodes > 0) continue;
     spdlog::warn(
-        "no episode is in the {} split, which training needs; cut recordings into shorter "
-        "episodes with --episode-s, or convert more of them",
+        "the {} split, which training needs, has no episode; cut the recordings into shorter "
+        "episodes with --episode-s, or convert more recordings",
         to_string(static_cast<data::Split>(s)));
   }
 }
@@ -106,13 +108,17 @@ void add_convert(CLI::App& app, Chosen& chosen) {
   CLI::App* command = app.add_subcommand(
       "convert",
       "Make data sets from recorded traffic: SUMO's floating car data, JSON, NGSIM, highD");
-  command->add_option("inputs", options->inputs, "Files, folders of JSON chunks, or - for a pipe")
+  command
+      ->add_option("inputs", options->inputs,
+                   "Files, folders of JSON chunks, or - for the standard input")
       ->required();
   command
       ->add_option("--out", options->out,
-                   "NAME.h5 for all inputs together, or a folder that gets a file for each input")
+                   "File NAME.h5 for all inputs, or a folder in which each input gets a file")
       ->required();
-  command->add_option("--from", options->from, "auto: guessed from the content")
+  command
+      ->add_option("--from", options->from,
+                   "Format of the inputs; auto guesses it from their first bytes")
       ->check(CLI::IsMember({"auto", "fcd", "json", "ngsim", "highd"}))
       ->capture_default_str();
   command->add_option("--network", options->network,
@@ -125,18 +131,22 @@ void add_convert(CLI::App& app, Chosen& chosen) {
       ->capture_default_str();
   command
       ->add_option("--vehicle-length", options->vehicle_length_m,
-                   "Length in m where the recording does not state it")
+                   "Length in m of vehicles for which the recording does not state it")
       ->check(CLI::Range(0.1, 100.0))
       ->capture_default_str();
-  command->add_option("--vehicle-width", options->vehicle_width_m, "Width in m, for --scenes")
+  command
+      ->add_option("--vehicle-width", options->vehicle_width_m,
+                   "Width in m of all vehicles, for --scenes")
       ->check(CLI::Range(0.1, 10.0))
       ->capture_default_str();
-  command->add_option("--record-every", options->record_every, "Recorded steps between two frames")
+  command
+      ->add_option("--record-every", options->record_every,
+                   "Use only every N-th time step of the recording as a frame")
       ->capture_default_str();
   command
       ->add_option("--episode-s", options->episode_s,
-                   "Cut recordings into episodes of this many seconds; 0: do not cut (default: 300 "
-                   "for fewer than three inputs, else 0)")
+                   "Cut recordings into episodes of this many seconds; 0 means that each recording "
+                   "is one episode (default: 300 for fewer than three inputs, otherwise 0)")
       ->check(CLI::Range(0.0, 1e9));
   command->add_option("--split", options->split, "Shares of train, validation and test episodes")
       ->capture_default_str();
@@ -145,11 +155,13 @@ void add_convert(CLI::App& app, Chosen& chosen) {
       ->capture_default_str();
   command
       ->add_option("--on-error", options->on_error,
-                   "fail at the first problem, or skip and count problems")
+                   "fail: stop at the first problem; skip: leave out and count rows with problems")
       ->check(CLI::IsMember({"fail", "skip"}))
       ->capture_default_str();
   command->add_flag("--float16", options->float16, "Features as float16: smaller, less exact");
-  command->add_option("--compress", options->compression_level, "Deflate level 1 to 9; 0: none")
+  command
+      ->add_option("--compress", options->compression_level,
+                   "Deflate level 1 to 9; 0 means no compression")
       ->check(CLI::Range(0, 9))
       ->capture_default_str();
   command->add_flag("--force", options->force, "Replace output files that exist already");

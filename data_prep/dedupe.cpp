@@ -1,3 +1,4 @@
+// The command data_prep dedupe.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -19,13 +20,15 @@ struct DedupeOptions {
   double share = 0;  ///< an episode is left out if another has at least this share of its frames
 };
 
+/// An episode that is left out, and the episode that contains its frames.
 struct Removed {
   data::EpisodePlace episode;
   data::EpisodePlace same_as;
   double share = 0;  ///< share of the episode's frames that are also in same_as
 };
 
-/// Finds the episodes whose frames are in an episode that is kept.
+/// Finds the episodes to leave out: those of which at least `share` of the frames are also in an
+/// earlier episode that is kept.
 std::vector<Removed> find_removed(const std::vector<data::FileDigest>& files, double share) {
   std::vector<Removed> removed;
   data::FrameIndex frames;
@@ -108,7 +111,8 @@ void add_dedupe(CLI::App& app, Chosen& chosen) {
   add_output_options(*command, options->output);
   command
       ->add_option("--share", options->share,
-                   "Share of an episode's frames that must be in another; 0: any frame")
+                   "Leave out an episode if at least this share of its frames is in another one; 0 "
+                   "means a single frame")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   command->callback([&chosen, options] {

@@ -1,5 +1,5 @@
-/// Computes the digests of several data sets (hashes of their frames), each in a process of its
-/// own. Commands compare digests to find traffic that occurs twice.
+/// Computes the digests (hashes of all frames) of several data set files, each in a process of its
+/// own. The commands dedupe, split and verify compare digests to find traffic that occurs twice.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,8 +15,8 @@ namespace traffic::data_prep {
 /// The inverse of digest_json().
 [[nodiscard]] data::FileDigest digest_of(const nlohmann::json& json);
 
-/// @param jobs number of files that are read at once; 0: one for each CPU
-/// @throws DataError of the first file that cannot be read
+/// @param jobs number of files that are read at the same time; 0 means one for each CPU
+/// @throws Error for the first file that cannot be read
 [[nodiscard]] std::vector<data::FileDigest> digest_files(const std::vector<std::string>& paths,
                                                          std::int64_t jobs);
 

@@ -20,8 +20,8 @@ namespace {
 constexpr double kPollSeconds = 0.2;
 constexpr double kTellSeconds = 0.1;
 
-/// Runs in the process of the file. A message is {"frames": n} or {"answer": ...} or {"error":
-/// ...}.
+/// Runs one job in a process of its own. Sends the messages {"frames": n} for progress, and
+/// {"answer": ...} or {"error": ...} at the end.
 int do_job(const os::Messages& parent, const FileJob& job) {
   dup2(STDERR_FILENO, STDOUT_FILENO);  // stdout belongs to the results of the parent
   const auto send = [&](const nlohmann::json& message) {
@@ -105,7 +105,7 @@ void Jobs::take(const os::ProcessPool::Event& event) {
   if (event.exit->well()) return;
   if (event.exit->signal() != 0 || answer.error.empty()) {
     answer.error = fmt::format(
-        "{}: reading it crashed (the process {}); the file is damaged or made to do harm",
+        "{}: the process that read the file crashed ({}); the file is damaged or malicious",
         jobs_[job].file, event.exit->describe());
     answer.code = ExitCode::kData;
   } else {

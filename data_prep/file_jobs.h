@@ -1,5 +1,5 @@
-/// Processes several files at once, each in a process of its own: HDF5 writes and compresses one
-/// file at a time per process, and a crafted file may crash the library.
+/// Processes several files at the same time, each in a process of its own. A process can write only
+/// one HDF5 file at a time, and a damaged or malicious file may crash the process that reads it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace traffic::data_prep {
 using Progress = std::function<void(std::int64_t frames)>;
 
 struct FileJob {
-  std::string file;  ///< for messages
+  std::string file;  ///< name of the file, for messages
   /// The work, called in a process of its own; returns the answer. May throw.
   std::function<nlohmann::json(const Progress& progress)> work;
 };
@@ -29,13 +29,14 @@ struct FileAnswer {
 
 struct FileJobOptions {
   std::string label;  ///< label of the progress bar
-  std::string
-      folder;  ///< folder of the outputs, which is cleaned of incomplete files; may be empty
-  std::int64_t jobs = 0;  ///< number of files processed at once; 0: one for each CPU
+  /// Folder of the outputs, from which incomplete files are removed at the end. Empty if there is
+  /// none.
+  std::string folder;
+  std::int64_t jobs = 0;  ///< number of files processed at the same time; 0 means one for each CPU
 };
 
-/// Runs the jobs and returns their outcomes in the order of the jobs. This process must have one
-/// thread only.
+/// Runs the jobs and returns their answers or errors, in the order of the jobs. This process must
+/// have only one thread, because it forks.
 /// @throws Error with ExitCode::kStopped when a signal requests a stop
 [[nodiscard]] std::vector<FileAnswer> run_apart(const std::vector<FileJob>& jobs,
                                                 const FileJobOptions& options);

@@ -1,4 +1,5 @@
-/// Processes several files at once in threads of this process, for commands that add up results.
+/// Processes several files at the same time in threads of this process, for commands that only
+/// compute statistics.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +8,9 @@
 
 namespace traffic::data_prep {
 
-/// Runs work(0) .. work(n - 1), at most `jobs` at once (0: one for each CPU), with a progress bar
-/// of n files.
-/// @throws the exception of the failed work with the lowest number, after all have ended
+/// Calls work(0) to work(n - 1) and shows a progress bar of n files.
+/// @param jobs maximum number of calls at the same time; 0 means one for each CPU
+/// @throws the exception of the failed call with the lowest number, after all calls have ended
 void for_each_on_threads(std::size_t n, std::int64_t jobs, const char* label,
                          const std::function<void(std::size_t)>& work);
 

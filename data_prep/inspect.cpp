@@ -1,3 +1,4 @@
+// The command data_prep inspect.
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
@@ -74,7 +75,7 @@ Table attribute_table(const SceneReader& file) {
   return table;
 }
 
-/// Wraps text into lines of at most `width` characters, unless a word is longer.
+/// Wraps text into lines of at most `width` characters. A longer word gets a line of its own.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   std::vector<std::string> lines(1);
   std::istringstream words(text);
@@ -87,7 +88,7 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
-/// The attributes as text with wrapped lines: command lines and lists of features are long.
+/// The attributes as text. Lines are wrapped, because command lines and lists of features are long.
 std::string attribute_text(const Table& attributes) {
   constexpr std::size_t kNameWidth = 18;
   constexpr std::size_t kValueWidth = 80;
@@ -265,7 +266,7 @@ void add_inspect(CLI::App& app, Chosen& chosen) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App* command = app.add_subcommand("inspect", "Show what is in data sets");
   command->add_option("files", options->files, "Files or globs")->required();
-  command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback(
       [&chosen, options] { chosen = [options](const std::string&) { return inspect(*options); }; });
 }

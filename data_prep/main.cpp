@@ -1,4 +1,5 @@
-/// Makes, checks and describes data sets.
+// The program data_prep, which makes, checks and describes data sets. Parses the command line and
+// runs the chosen subcommand.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -19,8 +20,10 @@ namespace {
 using namespace traffic;
 
 ExitCode run(int argc, char** argv) {
-  CLI::App app{"Makes, checks and describes the data sets that the world model is trained on.",
-               "data_prep"};
+  CLI::App app{
+      "Makes, checks and describes the data sets from which world models and driving policies "
+      "learn.",
+      "data_prep"};
   app.set_version_flag("--version", fmt::format("data_prep {}", version()));
   app.require_subcommand(1);
   data_prep::Chosen chosen;

@@ -1,3 +1,4 @@
+// The command data_prep merge.
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
@@ -29,8 +30,8 @@ void check_alike(const data::DatasetReader& file, const data::DatasetReader& fir
   const auto check = [&](bool same, const char* what, const auto& found, const auto& expected) {
     if (same) return;
     throw DataError(
-        "{}: its {} is {}, that of {} is {}; merge files of one kind only (data.files "
-        "takes several files as they are)",
+        "{}: its {} is {}, but that of {} is {}; merge only files that agree in it (training "
+        "accepts several files in data.files without merging)",
         file.path(), what, found, first.path(), expected);
   };
   const data::FileInfo& a = file.info();
@@ -44,13 +45,13 @@ void check_alike(const data::DatasetReader& file, const data::DatasetReader& fir
       a.global_features != b.global_features) {
     throw DataError(
         "{}: its features are not those of {} (data_prep inspect shows them); merge "
-        "files of one kind only",
+        "only files with the same features",
         file.path(), first.path());
   }
 }
 
-/// Adds the controllers of a file to `names`.
-/// @return for each index into the file's own list the index into `names`
+/// Adds the controllers of a file to `names` if they are not there yet.
+/// @return [controllers of the file] index of each controller in `names`
 std::vector<std::uint8_t> add_controllers(const data::FileInfo& info,
                                           std::vector<std::string>& names) {
   std::vector<std::uint8_t> index;
@@ -102,7 +103,8 @@ ExitCode merge(const MergeOptions& options, const std::string& command_line) {
     float16 = float16 && files.back()->info().float16;
   }
   warn_of_leaks(files);
-  // One process writes the file. It is float32 if any of the inputs is.
+  // A single job in a process of its own writes the file. The file is float32 if an input is
+  // float32.
   const FileJob job{options.out, [&](const Progress& progress) {
                       Changes whole = unchanged(*files.front(), command_line);
                       whole.info.controller_names = controllers;
@@ -139,8 +141,8 @@ void add_merge(CLI::App& app, Chosen& chosen) {
   CLI::App* command = app.add_subcommand("merge", "Merge several files of one scenario into one");
   command->add_option("files", options->files, "Files or globs")->required();
   command->add_option("--out", options->out, "The new file")->required();
-  command->add_flag("--force", options->force, "Replace the file if it is there already");
-  command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--force", options->force, "Replace the file if it exists already");
+  command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([&chosen, options] {
     chosen = [options](const std::string& command_line) { return merge(*options, command_line); };
   });

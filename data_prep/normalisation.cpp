@@ -29,7 +29,8 @@ std::string_view name_of(NormaliseBy by) {
   return "unknown";
 }
 
-/// Splits METHOD:A:B into the method and its numbers. @return false if one of them is not a number
+/// Splits METHOD:A:B into the method and its numbers.
+/// @return false if A or B is not a number
 bool split_method(std::string_view text, std::string_view& method, std::vector<double>& numbers) {
   method = text.substr(0, text.find(':'));
   text.remove_prefix(method.size());
@@ -139,7 +140,7 @@ std::int64_t FittedRule::apply(scene::GraphFrame& frame, std::size_t node_width)
 
 namespace {
 
-/// The constants of a column whose moments are known.
+/// Sets the constants of a rule whose moments are known.
 void set_offset_and_scale(FittedRule& fitted) {
   const data::Moments& m = fitted.before;
   double offset = m.min();
@@ -153,7 +154,7 @@ void set_offset_and_scale(FittedRule& fitted) {
   }
   if (!(scale > 0)) {
     throw ConfigError(
-        "--feature {}: this feature is {} throughout the training split, so it has no scale; "
+        "--feature {}: this feature is {} in the whole training split, so it has no scale; "
         "leave it out",
         fitted.rule.feature, m.min());
   }
@@ -178,16 +179,16 @@ std::vector<FittedRule> fit(const std::vector<NormaliseRule>& rules, const data:
       one.column = column_of(info.edge_features, name);
       if (one.column == info.edge_features.size()) {
         throw ConfigError(
-            "--feature {}: the data have no such feature; data_prep stats names those of nodes and "
-            "edges",
+            "--feature {}: the data have no such feature; data_prep stats lists the features of "
+            "nodes and edges",
             rule.feature);
       }
     }
     one.before = one.of_edges ? moments.edges[one.column] : moments.nodes[one.column];
     if (one.before.count() == 0) {
       throw ConfigError(
-          "the files have no values in their train split, from which the constants come; data_prep "
-          "split deals episodes out");
+          "the files have no values in their train split, from which the constants are computed; "
+          "data_prep split assigns episodes to splits");
     }
     if (rule.by != NormaliseBy::kSineCosine) set_offset_and_scale(one);
     fitted.push_back(one);

@@ -1,3 +1,4 @@
+// The command data_prep normalize.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -21,7 +22,7 @@ struct NormalizeOptions {
                                     "acceleration_mps2=clamp:-5:5", "time=sincos:3600"};
 };
 
-/// Fits the constants to the train splits of all files together.
+/// Computes the constants from the train splits of all files together.
 std::vector<FittedRule> fit_to(const std::vector<Rewrite>& plan, const NormalizeOptions& options) {
   std::vector<NormaliseRule> rules;
   for (const auto& text : options.features) rules.push_back(parse_rule(text));
@@ -36,8 +37,9 @@ std::vector<FittedRule> fit_to(const std::vector<Rewrite>& plan, const Normalize
   for (std::size_t i = 0; i < plan.size(); ++i) {
     if (infos[i].node_features != infos[0].node_features ||
         infos[i].edge_features != infos[0].edge_features) {
-      throw DataError("{}: its features are not those of {}; normalise files of one kind together",
-                      plan[i].from, plan[0].from);
+      throw DataError(
+          "{}: its features are not those of {}; normalise only files with the same features",
+          plan[i].from, plan[0].from);
     }
     all.merge(parts[i]);
   }
@@ -79,7 +81,7 @@ ExitCode normalize(const NormalizeOptions& options, const std::string& command_l
     table.add_row({name, one["method"].get<std::string>(), number("offset"), number("scale"),
                    number("min"), number("mean"), number("std"), number("max")});
   }
-  std::printf("\n%s%lld values were cut; the constants are in %s\n", table.to_text().c_str(),
+  std::printf("\n%s%lld values were clamped; the constants are in %s\n", table.to_text().c_str(),
               static_cast<long long>(cut), statistics.c_str());
   return ExitCode::kDone;
 }
@@ -89,12 +91,13 @@ ExitCode normalize(const NormalizeOptions& options, const std::string& command_l
 void add_normalize(CLI::App& app, Chosen& chosen) {
   auto options = std::make_shared<NormalizeOptions>();
   CLI::App* command = app.add_subcommand(
-      "normalize", "Fit normalisation constants to the train split and store them in the files");
+      "normalize",
+      "Compute normalisation constants from the train split and write files with them");
   add_output_options(*command, options->output);
   command
       ->add_option("--feature", options->features,
-                   "NAME=minmax, NAME=zscore, NAME=clamp:LOW:HIGH or time=sincos:PERIOD; may be "
-                   "given several times")
+                   "Rule for one feature: NAME=minmax, NAME=zscore, NAME=clamp:LOW:HIGH or "
+                   "time=sincos:PERIOD; may be given several times")
       ->capture_default_str();
   command->callback([&chosen, options] {
     chosen = [options](const std::string& command_line) {

@@ -19,17 +19,18 @@ namespace fs = std::filesystem;
 void add_output_options(CLI::App& command, OutputOptions& options) {
   command.add_option("files", options.files, "Files or globs")->required();
   command.add_option("--out", options.out, "Folder for the new files")->required();
-  command.add_option("--jobs", options.jobs, "Files at once; 0: one for each CPU")
+  command
+      .add_option("--jobs", options.jobs,
+                  "Number of files processed at the same time; 0 means one for each CPU")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
-  command.add_flag("--force", options.force, "Replace files that are there already");
-  command.add_flag("--json", options.json, "Print JSON");
+  command.add_flag("--force", options.force, "Replace files that exist already");
+  command.add_flag("--json", options.json, "Print the result as JSON");
 }
 
 void check_free(const std::string& path, bool force) {
   if (!force && fs::exists(path)) {
-    throw ConfigError("{} is there already; choose another --out, or replace it with --force",
-                      path);
+    throw ConfigError("{} exists already; choose another --out, or replace it with --force", path);
   }
 }
 
@@ -45,13 +46,13 @@ std::vector<Rewrite> plan_rewrites(const OutputOptions& options) {
     const fs::path to = fs::path(options.out) / fs::path(path).filename();
     if (!names.insert(to.filename()).second) {
       throw ConfigError(
-          "two of the files are called {}, but the folder --out can contain only one of them; "
-          "rename one of them, or use another folder for it",
+          "two of the files are called {}, but the folder --out can contain only one file of this "
+          "name; rename one of them, or use another folder for it",
           to.filename().string());
     }
     if (fs::exists(to) && fs::equivalent(to, path)) {
-      throw ConfigError("--out {} is the folder that contains {}; choose another", options.out,
-                        path);
+      throw ConfigError("--out {} is the folder that contains {}; choose another folder",
+                        options.out, path);
     }
     check_free(to, options.force);
     plan.push_back({path, to});

@@ -1,3 +1,4 @@
+// The command data_prep quantize.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -14,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The rounding errors of float16 in each column.
+/// Measures the rounding errors of float16 in each column.
 class RoundingErrors {
  public:
   explicit RoundingErrors(std::size_t columns) : worst_(columns, 0.0), largest_(columns, 0.0) {}
@@ -42,8 +43,8 @@ class RoundingErrors {
   }
 
  private:
-  /// Half a unit in the last place of float16, which has 11 significant bits. It is 2^-25 for
-  /// subnormal numbers.
+  /// Upper bound of the rounding error of numbers up to `largest`: half a unit in the last place of
+  /// float16. float16 has 11 significant bits. The bound is 2^-25 for subnormal numbers.
   static double bound(double largest) { return std::max(largest * 0x1p-11, 0x1p-25); }
 
   std::vector<double> worst_;
@@ -115,7 +116,7 @@ ExitCode quantize(const OutputOptions& options, const std::string& command_line)
 void add_quantize(CLI::App& app, Chosen& chosen) {
   auto options = std::make_shared<OutputOptions>();
   CLI::App* command = app.add_subcommand(
-      "quantize", "Rewrite features as float16 and say how much that changes them");
+      "quantize", "Rewrite features as float16 and print the rounding errors");
   add_output_options(*command, *options);
   command->callback([&chosen, options] {
     chosen = [options](const std::string& command_line) {

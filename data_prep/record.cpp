@@ -1,3 +1,4 @@
+// The command data_prep record.
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
@@ -31,7 +32,8 @@ namespace fs = std::filesystem;
 void check_replaceable(const fs::path& path) {
   std::string why = "it was not made by data_prep record";
   try {
-    // The command before the first arrow made the file, the commands after it made its sources.
+    // The command before the first arrow made this file. Commands after it made the files from
+    // which this file was made.
     const std::string history = data::format_of(path) == data::kSceneFormatName
                                     ? data::SceneReader(path).info().command_line
                                     : data::DatasetReader(path).info().command_line;
@@ -45,7 +47,8 @@ void check_replaceable(const fs::path& path) {
       path.string(), why);
 }
 
-/// Makes the folder for the files and removes replaceable data sets from it.
+/// Creates the folder for the files. With `force`, removes the data sets in it that data_prep
+/// record has made.
 void prepare_folder(const fs::path& folder, bool force) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -57,7 +60,7 @@ void prepare_folder(const fs::path& folder, bool force) {
   }
   if (!old.empty() && !force) {
     throw ConfigError(
-        "--out {}: there are {} data sets already (such as {}); choose another "
+        "--out {}: the folder contains {} data sets already (such as {}); choose another "
         "folder, or replace them with --force",
         folder.string(), old.size(), old.front().filename().string());
   }
@@ -67,7 +70,7 @@ void prepare_folder(const fs::path& folder, bool force) {
   }
 }
 
-/// The configuration from --scenario and --set, the options that affect the simulation.
+/// The configuration of the simulation, from --scenario and --set.
 config::Config make_config(const RecordOptions& options) {
   config::Overrides overrides;
   for (const std::string& text : options.settings) {
@@ -82,8 +85,8 @@ config::Config make_config(const RecordOptions& options) {
   return config;
 }
 
-/// Logs a summary of the scenario and the settings found for it. Refuses a scenario in which the
-/// controllers would command no vehicle.
+/// Logs a summary of the scenario and the settings found for it.
+/// @throws ConfigError if the controllers could not command any vehicle in the scenario
 void look_at_network(config::Config& config, const RecordPlan& plan) {
   const sim::NetworkReport report =
       sim::look_at_networks(config, {.controllers = plan.controllers});
@@ -163,14 +166,14 @@ void print_result(const PoolResult& result, bool scenes, double seconds, bool js
               static_cast<double>(result.steps) / seconds);
 }
 
-/// Checks the options of a recording of scenes. SUMO drives all vehicles in it.
+/// Checks the options for a recording of scenes, in which SUMO drives all vehicles.
 void take_scenes(RecordOptions& options) {
   const RecordOptions defaults;
   if (options.record_every != defaults.record_every || options.float16 ||
       options.control != defaults.control) {
     throw ConfigError(
-        "--scenes: SUMO drives all vehicles, frames are {} s apart, and numbers are float32; leave "
-        "--control, --record-every and --float16 out",
+        "--scenes: SUMO drives all vehicles, frames are {} s apart, and numbers are float32; "
+        "remove --control, --record-every and --float16",
         driving::kFrame_s);
   }
   options.control = "none";
@@ -190,8 +193,8 @@ ExitCode record(RecordOptions options, const std::string& command_line) {
   look_at_network(config, plan);
   prepare_folder(options.out, options.force);
   const auto tasks = make_jobs(plan, sim::env_options(config.env), options.out);
-  spdlog::info("recording {} episodes into {} files, {} at once", plan.episodes.size(),
-               tasks.size(), jobs);
+  spdlog::info("recording {} episodes into {} files, {} files at the same time",
+               plan.episodes.size(), tasks.size(), jobs);
   install_stop_handlers();
   const Stopwatch watch;
   PoolResult result;
@@ -237,10 +240,12 @@ void add_record(CLI::App& app, Chosen& chosen) {
                       "Number of episodes (default 40, or as many as --seeds names)");
   command
       ->add_option("--seeds", options->seeds,
-                   "First seed A, or a range A..B; the default is used by no training and no "
-                   "evaluation")
+                   "First seed A, or a range A..B; trainings and evaluations never use the default "
+                   "seeds")
       ->capture_default_str();
-  command->add_option("--jobs", options->jobs, "Simulations that run at once; 0: one for each CPU")
+  command
+      ->add_option("--jobs", options->jobs,
+                   "Number of simulations at the same time; 0 means one for each CPU")
       ->capture_default_str();
   command
       ->add_option("--demand-scale", options->demand_scales,
@@ -262,18 +267,21 @@ void add_record(CLI::App& app, Chosen& chosen) {
   command
       ->add_option("--record-every", options->record_every, "Simulation steps between two frames")
       ->capture_default_str();
-  command->add_option("--steps", options->max_steps, "Steps of an episode; 0: up to its end")
+  command
+      ->add_option("--steps", options->max_steps,
+                   "Maximum number of steps of an episode; 0 means no maximum")
       ->capture_default_str();
   command->add_flag("--float16", options->float16,
                     "Store features as float16: smaller and less exact");
   command
       ->add_option("--compress", options->compression_level,
-                   "Level of compression from 1 to 9; 0: none")
+                   "Level of compression from 1 to 9; 0 means no compression")
       ->check(CLI::Range(0, 9))
       ->capture_default_str();
   command
       ->add_option("--timeout", options->timeout_s,
-                   "Seconds after which a silent simulation is replaced")
+                   "Seconds without a message after which a simulation is killed and its file is "
+                   "recorded once more")
       ->capture_default_str();
   command->add_flag("--force", options->force, "Replace the recordings in the folder");
   command->add_flag("--json", options->json, "Print the result as JSON");

@@ -17,7 +17,8 @@ namespace traffic::data_prep {
 namespace {
 
 constexpr std::int64_t kDefaultEpisodes = 40;
-/// Largest number of episodes in a file. They are lost if the worker of the file crashes twice.
+/// Maximum number of episodes in a file. If the worker of a file crashes twice, its episodes are
+/// lost.
 constexpr std::size_t kEpisodesPerFile = 16;
 constexpr std::int64_t kMaxEpisodes = 1'000'000;
 
@@ -41,7 +42,7 @@ std::vector<std::string_view> split_text(std::string_view text, char separator) 
 
 struct SeedRange {
   std::uint64_t first = kFirstRecordingSeed;
-  std::int64_t count = 0;  ///< 0: as many as there are episodes
+  std::int64_t count = 0;  ///< 0 means one seed for each episode
 };
 
 SeedRange parse_seeds(const std::string& text) {
@@ -91,8 +92,8 @@ std::vector<ControlShare> parse_control(const std::string& text) {
   return shares;
 }
 
-/// Returns n indices of weights, each in proportion to its weight, and each at least once if n
-/// allows it.
+/// Returns n indices into `weights`. Each index occurs in proportion to its weight, and at least
+/// once if n is large enough.
 std::vector<std::size_t> deal_in_order(std::size_t n, std::span<const double> weights) {
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   std::vector<std::size_t> dealt;
@@ -190,7 +191,8 @@ RecordPlan plan_recording(const RecordOptions& options, std::int64_t jobs) {
                              .controller = static_cast<std::uint8_t>(controller_of[i]),
                              .split = split_of[i]});
   }
-  // The number of files is a multiple of the jobs, so that all jobs end at about the same time.
+  // The number of files is a multiple of the number of jobs, so that all jobs end at about the same
+  // time.
   const auto workers = static_cast<std::size_t>(std::max<std::int64_t>(1, jobs));
   const std::size_t rounds = (n + workers * kEpisodesPerFile - 1) / (workers * kEpisodesPerFile);
   const std::size_t files = std::min(n, workers * rounds);

@@ -1,5 +1,5 @@
-/// Plans a recording: the seeds, demand, controllers and splits of the episodes, and the file of
-/// each. The plan depends on the options only.
+/// Plans a recording of data_prep record: the seed, demand, controller and split of each episode,
+/// and the file that it is written to. The plan depends only on the options.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace traffic::data_prep {
 
-/// A controller and its part of the episodes.
+/// A controller and the weight that determines its share of the episodes.
 struct ControlShare {
   std::string name;
   double weight = 1.0;
@@ -23,22 +23,23 @@ struct ControlShare {
 /// controller is therefore evaluated on traffic that its world model was trained on.
 inline constexpr std::uint64_t kFirstRecordingSeed = 1'000'000;
 
+/// The options of the command line; `data_prep record --help` explains them.
 struct RecordOptions {
   std::string scenario = "merge";
   std::string out;
   bool scenes = false;        ///< record scenes for driving policies instead of graphs
-  std::int64_t episodes = 0;  ///< 0: as many as there are seeds, or 40
-  std::string seeds = std::to_string(kFirstRecordingSeed);  ///< "A": from A on; "A..B"
-  std::int64_t jobs = 0;                                    ///< 0: one for each CPU
+  std::int64_t episodes = 0;  ///< 0 means one for each seed of `seeds`, or 40 without a range
+  std::string seeds = std::to_string(kFirstRecordingSeed);  ///< first seed "A" or range "A..B"
+  std::int64_t jobs = 0;  ///< number of simulations at the same time; 0 means one for each CPU
   std::vector<double> demand_scales{1.0};
   std::string control = "none:2,random:1,meter:1";
   std::string split = "0.8,0.1,0.1";
-  std::vector<std::string> settings{};  ///< "env.cv_types=auto" and the like
+  std::vector<std::string> settings{};  ///< keys of [env], e.g. "env.cv_types=auto"
   std::int64_t record_every = 1;        ///< simulation steps between two frames
-  std::int64_t max_steps = 0;           ///< steps of an episode; 0: up to its end
+  std::int64_t max_steps = 0;           ///< maximum steps of an episode; 0 means no maximum
   bool float16 = false;
   int compression_level = 1;
-  double timeout_s = 120;  ///< silence after which a worker is replaced
+  double timeout_s = 120;  ///< time without a message after which a worker is replaced
   bool force = false;
   bool json = false;
 };
@@ -54,21 +55,26 @@ struct PlannedEpisode {
 struct RecordPlan {
   std::vector<std::string> controllers;
   std::vector<PlannedEpisode> episodes;
-  /// First episode of each file, and the number of episodes; [files + 1].
+  /// [files + 1] file f contains the episodes file_begin[f] to file_begin[f + 1] - 1.
   std::vector<std::size_t> file_begin;
   [[nodiscard]] std::size_t num_files() const { return file_begin.size() - 1; }
 };
 
-/// @param jobs number of workers, for files of about equal length
+/// Makes the plan of a recording.
+/// @param jobs number of workers. The number of files is chosen such that all workers have about
+///   the same work
 /// @throws ConfigError that names the invalid option
 [[nodiscard]] RecordPlan plan_recording(const RecordOptions& options, std::int64_t jobs);
 
-/// Parses the shares of train, validation and test. @throws ConfigError unless they add up to 1
+/// Parses the shares of train, validation and test.
+/// @throws ConfigError if the text is not three shares that add up to 1
 [[nodiscard]] std::vector<double> parse_split(const std::string& text);
-/// Assigns n episodes to splits in proportion to the shares. Each split gets one episode first if
-/// there are enough; then the split that is furthest behind its share gets the next.
+/// Assigns n episodes to splits in proportion to the shares. If there are enough episodes, each
+/// split gets one episode first. Each further episode goes to the split that is furthest behind its
+/// share.
 [[nodiscard]] std::vector<data::Split> deal_splits(std::size_t n, std::span<const double> shares);
-/// Assigns n episodes to splits in the same proportions, in an order that follows from the seed.
+/// Assigns n episodes to splits in the same proportions, but in a random order that depends on the
+/// seed.
 [[nodiscard]] std::vector<data::Split> deal_splits(std::size_t n, std::span<const double> shares,
                                                    std::uint64_t seed);
 

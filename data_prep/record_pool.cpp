@@ -23,7 +23,8 @@ constexpr double kPollS = 0.2;
 /// Time that workers have to end after a request to stop.
 constexpr double kGraceSeconds = 10.0;
 
-/// Runs in a process of its own. Messages: "P episodes steps" and "E message".
+/// Runs one job in a process of its own. Sends the messages "P EPISODES STEPS" for progress and
+/// "E TEXT" for an error.
 int be_worker(const os::Messages& parent, const RecordJob& job, const RecordPlan& plan,
               const RecordOptions& options, const std::string& command_line) {
   dup2(STDERR_FILENO, STDOUT_FILENO);  // stdout belongs to the results of the parent
@@ -46,6 +47,7 @@ int be_worker(const os::Messages& parent, const RecordJob& job, const RecordPlan
   }
 }
 
+/// A running worker process.
 struct Worker {
   std::size_t job = 0;
   int attempt = 1;
@@ -56,6 +58,7 @@ struct Worker {
   std::string error = {};
 };
 
+/// A job that waits for a worker.
 struct Task {
   std::size_t job;
   int attempt;

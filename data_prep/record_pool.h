@@ -1,4 +1,5 @@
-/// Starts and watches one worker process for each file, and starts it once more if it crashes.
+/// run_pool() records the files of a plan. It starts and watches one worker process for each file,
+/// and starts a worker once more if it crashes.
 #pragma once
 
 #include <functional>
@@ -18,19 +19,23 @@ struct FailedFile {
 };
 
 struct PoolResult {
-  std::vector<std::string> files;  ///< complete, in the order of the plan
+  std::vector<std::string> files;  ///< complete files, in the order of the plan
   std::vector<FailedFile> failed;
-  std::int64_t steps = 0;
-  std::int64_t retries = 0;
-  bool stopped = false;  ///< by a signal; unfinished files are neither complete nor failed
+  std::int64_t steps = 0;    ///< simulation steps of all workers
+  std::int64_t retries = 0;  ///< number of workers that were started once more
+  /// Whether a signal has stopped the recording. Unfinished files are then neither in `files` nor
+  /// in `failed`.
+  bool stopped = false;
 };
 
-/// Receives the number of completed episodes, and of simulation steps since the last call.
+/// Receives the number of episodes that are done, and the number of simulation steps since the last
+/// call.
 using PoolProgress = std::function<void(std::size_t episodes_done, std::int64_t steps)>;
 
-/// Runs the jobs, at most `workers` at once. This process must have one thread only. Starts a
-/// worker once more if it crashes or is silent for options.timeout_s, but not after errors of
-/// configuration, data and resources, because a restart would repeat these.
+/// Runs the jobs, at most `workers` of them at the same time. This process must have only one
+/// thread, because it forks. If a worker crashes or sends nothing for options.timeout_s, it is
+/// started once more. After errors of configuration, data and resources it is not, because the
+/// error would occur again.
 [[nodiscard]] PoolResult run_pool(const std::vector<RecordJob>& jobs, std::size_t workers,
                                   const RecordPlan& plan, const RecordOptions& options,
                                   const std::string& command_line, const PoolProgress& progress);

@@ -26,12 +26,12 @@ sim::EnvOptions at_first_episode(const RecordJob& job, const RecordPlan& plan) {
   return options;
 }
 
-/// Counts what a worker has done and tells its parent from time to time.
+/// Counts the steps and episodes of a worker and reports them to its parent about once a second.
 class Pulse {
  public:
   explicit Pulse(const Heartbeat& heartbeat) : heartbeat_(heartbeat) {}
 
-  /// @throws Error if the recording shall stop
+  /// @throws Error if a stop is requested
   void check_stop() const {
     if (stop_requested()) throw Error("stopped by request", ExitCode::kStopped);
   }

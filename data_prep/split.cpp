@@ -1,3 +1,4 @@
+// The command data_prep split.
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>

@@ -12,7 +12,7 @@
 namespace traffic::data_prep {
 namespace {
 
-/// Sets that grow together (union-find).
+/// Disjoint sets of numbers that can be joined (union-find).
 class Groups {
  public:
   explicit Groups(std::size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
@@ -20,7 +20,8 @@ class Groups {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
     return i;
   }
-  /// The smaller number represents both sets, so that the result does not depend on the order.
+  /// Joins two sets. The smallest number represents the joined set, so that the result does not
+  /// depend on the order of the calls.
   void join(std::size_t a, std::size_t b) {
     const std::size_t root_a = of(a);
     const std::size_t root_b = of(b);

@@ -1,3 +1,4 @@
+// The command data_prep stats.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -24,7 +25,7 @@ struct StatsOptions {
   bool json = false;
 };
 
-/// @param histograms one for each feature, or none
+/// @param histograms one for each feature; empty if the table should not have histograms
 Table feature_table(const data::FeatureTable& features, std::span<const data::Moments> moments,
                     std::span<const data::Histogram> histograms) {
   std::vector<std::string> columns{"feature", "unit", "min",    "mean",
@@ -73,8 +74,8 @@ Table error_table(const data::Statistics& statistics) {
   return table;
 }
 
-/// Processes files in threads and merges the results in the order of the files, so that they are
-/// reproducible.
+/// Computes statistics of type T over all files in threads. Merges the results in the order of the
+/// files, so that rounding errors are reproducible.
 template <typename T>
 T add_up(const std::vector<std::string>& paths, std::int64_t jobs, const char* label,
          const T& empty) {
@@ -156,21 +157,26 @@ void add_stats(CLI::App& app, Chosen& chosen) {
   command->add_option("files", options->files, "Files or globs")->required();
   command
       ->add_option("--horizon-frames", options->statistics.horizon_frames,
-                   "Frames of the horizon of the conflict label")
+                   "Horizon of the conflict label in frames")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--ttc", options->statistics.ttc_limits_s, "Limits of the conflict label, s")
+  command
+      ->add_option("--ttc", options->statistics.ttc_limits_s,
+                   "Limits of the time-to-collision for conflict labels, in s")
       ->delimiter(',')
       ->expected(1, 32)
       ->capture_default_str();
-  command->add_option("--bins", options->bins, "Number of parts of the histograms")
+  command->add_option("--bins", options->bins, "Number of bins of the histograms")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--html", options->html, "Write tables and histograms as a page, too");
-  command->add_option("--jobs", options->jobs, "Files at once; 0: one for each CPU")
+  command->add_option("--html", options->html,
+                      "Also write tables and histograms to this file as an HTML page");
+  command
+      ->add_option("--jobs", options->jobs,
+                   "Number of files processed at the same time; 0 means one for each CPU")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
-  command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback(
       [&chosen, options] { chosen = [options](const std::string&) { return stats(*options); }; });
 }

@@ -62,7 +62,7 @@ std::string sparkline(const data::Histogram& histogram) {
   const std::int64_t most = largest_count(histogram);
   std::string line;
   for (const std::int64_t count : histogram.counts) {
-    // A bar with values is always visible, an empty one never.
+    // A bin with a value has at least the lowest block. An empty bin has none.
     line += count == 0 ? " " : kBlocks[static_cast<std::size_t>(count * 7 / most)];
   }
   return line;

@@ -16,7 +16,8 @@ struct NamedHistogram {
   std::string title;
   const data::Histogram* histogram;
 };
-/// @param tables texts of the tables as in the terminal
+/// Writes the page.
+/// @param tables the tables as text, as in the terminal
 /// @throws ResourceError if the page cannot be written
 void write_stats_page(const std::string& path, const std::vector<std::string>& tables,
                       const std::vector<NamedHistogram>& histograms);

@@ -1,3 +1,4 @@
+// The command data_prep verify.
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
@@ -24,7 +25,8 @@ struct VerifyOptions {
   bool json = false;
 };
 
-/// Runs in a process of its own. @return {"problems": [...]} and, for a sound file, its digest
+/// Checks one file. Runs in a process of its own.
+/// @return {"problems": [...]} and, if there are no problems, {"digest": ...}
 template <typename Reader>
 Json check_file(const Reader& file, const Progress& progress) {
   const auto problems = data::find_problems(file, progress);
@@ -83,7 +85,9 @@ ExitCode verify(const VerifyOptions& options) {
   } else {
     std::fputs(table.to_text().c_str(), stdout);
     for (const auto& [path, features] : lacking) {
-      std::printf("%s\n", fmt::format("{} lacks {}", path, fmt::join(features, ", ")).c_str());
+      std::printf("%s\n", fmt::format("{} does not have the features {}", path,
+                                      fmt::join(features, ", "))
+                              .c_str());
     }
     for (const auto& problem : all) std::printf("%s\n", problem.c_str());
     std::printf("files: %zu, problems: %zu\n", paths.size(), all.size());
@@ -98,10 +102,12 @@ void add_verify(CLI::App& app, Chosen& chosen) {
   CLI::App* command = app.add_subcommand(
       "verify", "Find damage, NaN, impossible movements, duplicates and leaks between splits");
   command->add_option("files", options->files, "Files or globs")->required();
-  command->add_option("--jobs", options->jobs, "Files at once; 0: one for each CPU")
+  command
+      ->add_option("--jobs", options->jobs,
+                   "Number of files processed at the same time; 0 means one for each CPU")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
-  command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback(
       [&chosen, options] { chosen = [options](const std::string&) { return verify(*options); }; });
 }

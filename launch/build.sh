@@ -7,7 +7,7 @@ preset=${1:-$(./launch/preset.sh)}; shift $(($# > 0))
 log="build/$preset.log"
 mkdir -p build
 # Compiling a file with the torch headers takes about 1.2 GB, so little memory allows fewer jobs than cores.
-jobs=$(env -u OMP_NUM_THREADS nproc)  # nproc would count threads of OpenMP
+jobs=$(env -u OMP_NUM_THREADS nproc)  # with OMP_NUM_THREADS nproc would print the number of OpenMP threads
 memory_jobs=$(awk '/MemAvailable/ {print int($2 / 1300000)}' /proc/meminfo)
 if [ "$memory_jobs" -lt "$jobs" ]; then jobs=$((memory_jobs > 0 ? memory_jobs : 1)); fi
 echo "[build] preset $preset, $jobs jobs, log in $log"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Static checks: includes follow the module order, public headers have users outside of their module, sources are
-# formatted. Usage: launch/check.sh [--tidy]
+# Static checks: modules include only modules that they may include, public headers have users outside of their module,
+# and sources are formatted. With --tidy also runs clang-tidy. Usage: launch/check.sh [--tidy]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 status=0
 
-# The modules that each module may include, besides itself (docs/design/architecture.md). Folders that have a row of
-# their own may include each other only as these rows say. A module that may include another one may also include the
-# other one's folders.
+# The modules that each module may include, besides itself (docs/design/architecture.md). Some folders of a module have a
+# row of their own, and may include only what this row allows. A module that may include another module may also include
+# the folders of that module.
 readonly BELOW_TRAIN="data driving model rl replay rollout checkpoint report comm sim game scene config core os"
 declare -A allowed=(
   [os]="" [core]="os" [config]="core os" [scene]="config core os" [driving]="scene config core os" [sim]="driving scene config core os" [game]="core os" [comm]="config core os"
@@ -36,7 +36,7 @@ declare -A owner=([mpi.h]="comm rollout" [nccl.h]="comm" [hdf5.h]="data checkpoi
 readonly CUDA_HEADERS='<(c10/cuda/|ATen/cuda/|cuda|nvrtc)'
 readonly CUDA_FILES='^src/(comm/|model/device/|train/monitor/gpu\.cpp$)'
 
-place_of() {  # module/folder/file -> module/folder if that has a row, else module
+place_of() {  # for a file module/folder/file: prints module/folder if `allowed` has a row for it, otherwise module
   local module=${1%%/*} rest=${1#*/}
   local folder="$module/${rest%%/*}"
   if [ -n "${allowed[$folder]+x}" ]; then echo "$folder"; else echo "$module"; fi
@@ -71,9 +71,9 @@ while IFS= read -r file; do
   done < <(grep -n '^#include' "$file")
 done < <(git ls-files 'include/**/*.h' 'src/**/*.h' 'src/**/*.cpp' 'data_prep/*.h' 'data_prep/*.cpp')
 
-# A header in include/ serves another module, data_prep or a test of another module, or is part of a header that does,
-# or a document links it for programs of users. A header without such users belongs beside its sources, where the tests
-# of its module can include it, too.
+# A header belongs into include/ only if it has a user outside of its module: another module, data_prep, a test of another
+# module, a document that links it for programs of users, or another public header that needs it. Other headers belong into
+# src/, where the tests of their module can include them, too.
 private=$(git grep --untracked -oE '^#include "traffic/[^"]*"|\(\.\./\.\./include/traffic/[^)]*\)' -- '*.h' '*.cpp' docs | awk -F: '
   function module(file,  part) {
     split(file, part, "/")
@@ -98,7 +98,7 @@ done
 
 mapfile -t sources < <(git ls-files '*.h' '*.cpp')
 if ! clang-format --dry-run --Werror "${sources[@]}"; then
-  echo "not formatted: run clang-format -i on the files above"; status=1
+  echo "some files are not formatted: run clang-format -i on the files above"; status=1
 fi
 
 if [ "${1:-}" = --tidy ]; then

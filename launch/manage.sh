@@ -13,11 +13,11 @@ die() { say "error: $*"; exit 2; }
 newest() {
   local newest
   newest=$(find runs -mindepth 3 -maxdepth 3 -name config.toml -printf '%T@ %h\n' 2>/dev/null | sort -rn | sed -n '1s/^[^ ]* //p')
-  [ -n "$newest" ] || die "no run in runs/: give the folder of a run"
+  [ -n "$newest" ] || die "there is no run in runs/: name the folder of a run"
   echo "$newest"
 }
 
-# Prints the process number of train.sh, if it runs.
+# Prints the process number of the launch/train.sh that runs the training in this folder. Prints nothing if there is none.
 launcher() {
   local pid
   pid=$(cat "$1/launch.pid" 2>/dev/null) || return 0
@@ -37,7 +37,7 @@ stop() {
   say "$1: stopped"
 }
 
-# Whether a process writes to a run. A process of another machine counts as running.
+# Whether a process writes to a run. A process on another machine counts as running, because it cannot be checked.
 is_held() {
   local pid='' host=''
   { read -r pid _ host _ <"$1/run.lock"; } 2>/dev/null || true

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the name of the build for this machine: cuda if it has an NVIDIA GPU, else release.
+# Prints the name of the build preset for this machine: cuda if it has an NVIDIA GPU, otherwise release.
 # Usage: launch/preset.sh [--gpus]   (--gpus: prints the number of GPUs)
 set -euo pipefail
 gpus=0

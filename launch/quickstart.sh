@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh Debian 12 machine to a trained controller: installs, builds, records traffic, trains all three phases,
 # and compares the result with no control and with a scripted controller.
-# Usage: launch/quickstart.sh [RANKS]   (default: one for each GPU, 2 without)
+# Usage: launch/quickstart.sh [RANKS]   (number of processes; default: one for each GPU, or 2 without a GPU)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$(./launch/preset.sh) ranks=${1:-2}
@@ -17,7 +17,7 @@ say "3/5 record SUMO traffic on the merge scenario"
 if compgen -G "$DATA/*.h5" >/dev/null; then
   echo "$DATA has recordings already; they are used as they are"
 else
-  # The folder gets its name when all files are complete.
+  # Records into another folder first, so that $DATA contains only complete files.
   ./data_prep/data_prep record --scenario merge --out "$DATA.recording" --episodes 20 --force
   mkdir -p "$DATA"
   mv "$DATA.recording"/*.h5 "$DATA"
@@ -25,7 +25,8 @@ else
 fi
 ./data_prep/data_prep verify "$DATA/*.h5"
 say "4/5 train all three phases on $ranks ranks: fewer epochs and iterations than configs/hybrid.toml has"
-# To save time the controller also reads only hand-made features: an iteration takes half as long without encodings.
+# To save time the controller reads only hand-made features, and not the encodings of the world model. An iteration then
+# takes half as long.
 ./launch/mpirun.sh -np "$ranks" ./traffic_train configs/hybrid.toml --resume never --set run.name=quickstart \
   --set 'vehicles.inputs=["features","globals"]' \
   --set phase1.train.epochs=3 --set phase2.training.iterations=40 --set phase2.training.eval_interval=8 --set phase3.training.iterations=6 \

@@ -33,14 +33,15 @@ run() {
   set +m
   code=0
   wait "$pid" || code=$?
-  while [ -n "$stop" ] && kill -0 "$pid" 2>/dev/null; do  # the signal ended that wait, not the command
+  while [ -n "$stop" ] && kill -0 "$pid" 2>/dev/null; do  # a signal has ended `wait`, but the command still runs
     code=0
     wait "$pid" || code=$?
   done
   pid=''
 }
 
-# 128 + ILL, ABRT, BUS, FPE, KILL, SEGV; 205: mpirun lost its daemon on a node
+# Whether an exit code means that the job was lost. 7: a rank was lost. 205: mpirun lost its daemon on a node. The other
+# codes are 128 + the number of a signal: ILL, ABRT, BUS, FPE, KILL or SEGV.
 is_lost() { [[ $1 = 7 || $1 = 205 || $1 = 132 || $1 = 134 || $1 = 135 || $1 = 136 || $1 = 137 || $1 = 139 ]]; }
 
 run_dir=runs
@@ -51,12 +52,12 @@ for ((i = 0; i < ${#arguments[@]}; i++)); do
     --run-dir=*) run_dir=${arguments[i]#--run-dir=} ;;
   esac
 done
-# Lists names, inodes and times. Times alone are not enough: files that are written within one tick of the file system's
-# clock have the same time.
+# Lists names, inodes and times of all checkpoints. Times alone do not reveal new files, because files that are written
+# within one tick of the file system's clock have the same time.
 checkpoints() { find "$run_dir" -path '*/checkpoints/*.h5' -printf '%p %i %T@\n' 2>/dev/null | sort || true; }
 has_saved() { [ -n "$(comm -13 <(printf '%s\n' "$before") <(checkpoints))" ]; }
 
-# --resume applies until the command has saved a checkpoint itself.
+# Removes --resume from the arguments. It is called when the command has saved a checkpoint, from which it must continue.
 forget_resume() {
   local kept=() i
   for ((i = 0; i < ${#arguments[@]}; i++)); do

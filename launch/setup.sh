@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs the libraries and tools of the project: Debian packages (system-wide) and wheels of PyPI (.deps/), whose
-# hashes are fixed.
+# Installs the libraries and tools of the project: Debian packages (system-wide), and Python wheels from PyPI (into
+# .deps/). launch/wheels.txt lists the accepted hashes of the wheels.
 # Usage: launch/setup.sh [--cuda] [--tests] [--fuzz]
-#   --cuda   also the CUDA libraries of the torch wheel (automatic if the machine has an NVIDIA GPU)
+#   --cuda   also the CUDA libraries of the torch wheel (the default if the machine has an NVIDIA GPU)
 #   --tests  also the packages that only the tests need
 #   --fuzz   also clang with libFuzzer, for tests/fuzz/run.sh
 # You can run it again: it skips what is installed already, and uses no network if everything is installed.

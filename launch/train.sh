@@ -41,14 +41,14 @@ fi
 mkdir -p "$run_dir/logs"
 
 if $detach; then
-  # A process without a terminal, in a session of its own, gets no hang-up.
+  # Runs in a session of its own without a terminal, so that log-out does not end it (no signal HUP).
   setsid nohup ./launch/train.sh -n "$ranks" --restarts "$restarts" "$@" </dev/null >>"$run_dir/logs/launch.log" 2>&1 &
   say "training in $run_dir; watch it: launch/manage.sh status $run_dir; stop it: launch/manage.sh stop $run_dir"
   exit 0
 fi
 
 echo $$ >"$run_dir/launch.pid"
-# If traffic_train refuses to start, the empty run folder is removed.
+# At the end removes launch.pid. Also removes the run folder if it is empty, because traffic_train has refused to start.
 trap 'rm -f "$run_dir/launch.pid"; rmdir "$run_dir/logs" "$run_dir" 2>/dev/null || true' EXIT
 stop='' mpirun_pid=''
 # mpirun forwards USR1 to the ranks, which save and end. After TERM or INT it gives them about a second and then kills
@@ -68,8 +68,8 @@ trap 'on_signal USR1' USR1
 trap 'on_signal TERM' TERM HUP
 trap 'on_signal INT' INT
 
-# Sets `arguments` to the arguments without --resume, which applies to the first start only: later starts continue from
-# the checkpoints of this run.
+# Sets `arguments` to the given arguments without --resume. The user's --resume applies only to the first start; later
+# starts continue from the checkpoints of this run.
 drop_resume() {
   arguments=()
   while [ $# -gt 0 ]; do
@@ -93,7 +93,8 @@ for ((start = 0; ; ++start)); do
   done
   mpirun_pid=''
   if [ "$code" -gt 128 ]; then say "a rank was ended by signal $((code - 128)), $(kill -l "$code" 2>/dev/null || true)"; fi
-  # 6: simulations that cannot be kept running; 7: a lost rank (docs/reference/exit-codes.md)
+  # Starts again only after these exit codes (docs/reference/exit-codes.md), or after a signal. 6: simulations crash again
+  # and again; 7: a rank was lost.
   case $code in 6 | 7) ;; *) if [ "$code" -le 128 ]; then break; fi ;; esac
   if [ -n "$stop" ] || [ "$start" -ge "$restarts" ]; then break; fi
   say "exit code $code; continuing from the newest checkpoint (restart $((start + 1)) of $restarts)"

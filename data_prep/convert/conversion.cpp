@@ -18,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Converts all inputs of one command into graphs.
 class Conversion {
  public:
   Conversion(const ConvertOptions& options, const std::string& command_line)
@@ -63,14 +64,14 @@ class Conversion {
       writer.end_episode();
       if (walked.step_s == 0 || result.frames == 0) {
         throw DataError(
-            "{}: has fewer than two frames at different times ({} parts were skipped); expected at "
-            "least two",
+            "{}: has fewer than two frames at different times ({} rows or parts with problems were "
+            "skipped); expected at least two",
             result.input, problems.count());
       }
       if (maker->num_vehicles() == 0) {
         throw DataError(
-            "{}: has {} frames and no vehicle in any of them ({} parts were skipped; persons and "
-            "containers are no vehicles)",
+            "{}: has {} frames, but no vehicle ({} rows or parts with problems were skipped; "
+            "persons and containers are not vehicles)",
             result.input, result.frames, problems.count());
       }
       result.gaps = walked.gaps;
@@ -91,7 +92,7 @@ class Conversion {
     const MakerOptions options{.cv_types = options_.cv_types,
                                .vehicle_length_m = options_.vehicle_length_m};
     if (!road_) return make_mapless_maker(options, shown, problems);
-    InputProblems passed_over(true);  // the later conversion of the frames reports these problems
+    InputProblems passed_over(true);  // convert() reports them when it reads the file again
     const auto recording = open_recording(file, options_.from, passed_over);
     ShownProgress progress(*recording, "routes in " + shown);
     Routes routes = survey_routes(*recording, shown, *road_,

@@ -33,7 +33,7 @@ std::string_view trimmed(std::string_view field) {
   return field;
 }
 
-/// Digits in groups of three: "1,118,847.5". A sign may come first.
+/// Whether the digits of a number are in groups of three with commas, e.g. "-1,118,847.5".
 bool has_grouped_digits(std::string_view text) {
   if (!text.empty() && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -146,7 +146,8 @@ void CsvReader::take_header() {
   }
 }
 
-/// The first line that is not empty, without a byte order mark.
+/// Reads lines until one is not empty, and removes a byte order mark.
+/// @return false if there is no such line
 bool CsvReader::next_filled_line() {
   while (next_line()) {
     row_ = first_row(row_);
@@ -168,8 +169,8 @@ bool CsvReader::next_line() {
     }
     if (at_end_) return false;
     if (end_ - begin_ > kMaxLineBytes) {
-      throw DataError("{}:{}: a line of more than {} bytes; this is no table", file(), line_ + 1,
-                      kMaxLineBytes);
+      throw DataError("{}:{}: a line has more than {} bytes, so this is not a table", file(),
+                      line_ + 1, kMaxLineBytes);
     }
     buffer_.erase(0, begin_);
     end_ -= begin_;
@@ -194,7 +195,7 @@ bool CsvReader::next() {
     if (fields_.size() == header_.size()) return true;
     problems_.report(
         file(), line_,
-        fmt::format("the row has {} fields, the header {}", fields_.size(), header_.size()));
+        fmt::format("the row has {} fields, the header has {}", fields_.size(), header_.size()));
   }
   return false;
 }
@@ -205,15 +206,14 @@ int CsvReader::find(std::initializer_list<std::string_view> names, std::string_v
     if (found == normalised_.end()) continue;
     const auto column = static_cast<std::size_t>(found - normalised_.begin());
     if (std::find(found + 1, normalised_.end(), *found) != normalised_.end()) {
-      throw DataError("{}:1: the column '{}' is there twice; remove one of the two", file(),
+      throw DataError("{}:1: the header has the column '{}' twice; remove one of them", file(),
                       header_[column]);
     }
     const std::string& stated = units_[column];
     if (!stated.empty() && stated != normalised_name(unit)) {
       throw DataError(
-          "{}:1: the column '{}' states a unit that is not converted; expected {}, and no other "
-          "unit "
-          "in the header",
+          "{}:1: the header states a unit for the column '{}' that this program does not convert; "
+          "expected {}",
           file(), header_[column], unit.empty() ? "a column without a unit" : unit);
     }
     return static_cast<int>(column);

@@ -1,5 +1,6 @@
-/// Tables of text, read row by row: a header, then fields separated by commas, semicolons, tabs,
-/// vertical bars or blanks.
+/// CsvReader reads a text table row by row, for the readers of recordings in CSV formats. A table
+/// has a header and then rows with fields, separated by commas, semicolons, tabs, vertical bars or
+/// blanks.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +16,42 @@ namespace traffic::data_prep {
 
 class CsvReader {
  public:
-  /// Reads the header. @throws DataError
+  /// Opens a table and reads its header.
+  /// @throws DataError if the input has no header
   CsvReader(TextInput& input, InputProblems& problems);
-  /// Reads a table without a header. @param names of its columns, in their order
+  /// Opens a table without a header.
+  /// @param names names of the columns, in their order
   CsvReader(TextInput& input, InputProblems& problems, std::vector<std::string> names);
 
-  /// Reads the next row that has as many fields as the header; skips empty rows.
-  /// @return false at the end
+  /// Reads the next row. Skips empty rows. Reports rows that do not have as many fields as the
+  /// header and skips them.
+  /// @return false at the end of the table
   bool next();
   [[nodiscard]] std::int64_t line() const { return line_; }
   [[nodiscard]] const std::string& file() const { return input_.name(); }
-  /// Finds the column of the first of these names that the header has, whatever its case and
-  /// underscores. A header may state the unit behind the name: "v_Vel [ft/s]".
-  /// @param unit the unit that the format gives the column
+  /// Finds a column that may have several names: the column of the first of `names` that the header
+  /// has. Case, underscores and blanks do not matter. A header may state the unit after the name,
+  /// e.g. "v_Vel [ft/s]".
+  /// @param unit the unit that the format prescribes for the column
   /// @return index of the column; -1 if there is none
   /// @throws DataError if the header states another unit, or has the name twice
   [[nodiscard]] int find(std::initializer_list<std::string_view> names,
                          std::string_view unit = "") const;
-  /// Like find(), but the column must exist. @throws DataError also if it does not; the message
-  /// lists the columns
+  /// Like find(), but the column must exist.
+  /// @throws DataError as find(). Also if there is no such column; the message lists the columns
   [[nodiscard]] int require(std::initializer_list<std::string_view> names,
                             std::string_view unit = "") const;
-  /// A field of the row, without quotes; empty for column -1.
+  /// A field of the current row, without quotes; empty for column -1.
   [[nodiscard]] std::string_view text(int column) const;
   /// A field as a number with a decimal point. Commas may group its digits by three, as in
-  /// "1,118,847.5". A table that has only numbers such as "13,500" is ambiguous and therefore an
-  /// error. Reports a field that is no number and returns kUnknown; also returns kUnknown, without
-  /// a report, for column -1 and, where `may_be_empty`, for an empty field.
+  /// "1,118,847.5". A comma in "13,500" is ambiguous: it is accepted only after a number such as
+  /// "1,118,847.5" has shown that commas group digits.
+  ///
+  /// Reports a field that is not a number and returns kUnknown. For column -1 it returns kUnknown
+  /// without a report, and so it does for an empty field if `may_be_empty` is true.
   [[nodiscard]] double number(int column, bool may_be_empty = false);
-  /// Like number(), but also reports a number that is not whole or is outside low .. high, and
-  /// returns kUnknown.
+  /// Like number(), but also reports a number that is not whole or not between low and high, and
+  /// returns kUnknown for it.
   [[nodiscard]] double whole_number(int column, double low, double high);
 
  private:
@@ -61,30 +68,32 @@ class CsvReader {
   std::int64_t line_ = 0;
   char separator_ = ',';
   bool first_row_read_ = false;  ///< row_ is the first row of a table without a header
-  bool groups_digits_ = false;   ///< a number has shown that commas group digits
+  bool groups_digits_ = false;   ///< whether a number has shown that commas group digits
   std::string_view row_;
   std::vector<std::string_view> fields_;
   std::vector<std::string> header_;      ///< as in the file
   std::vector<std::string> normalised_;  ///< lower case, without underscores and units
-  std::vector<std::string> units_;       ///< empty where the header states none
+  std::vector<std::string> units_;       ///< unit of each column; empty if the header states none
 };
 
-/// Lower case, without underscores, blanks and quotes: "v_Vel" and "vVel" are "vvel".
+/// The name in lower case, without underscores, blanks and quotes: "v_Vel" and "vVel" become
+/// "vvel".
 [[nodiscard]] std::string normalised_name(std::string_view name);
 
-/// Refuses a table whose lines end with carriage returns alone, because it would be read as one
-/// long header.
-/// @throws DataError
+/// Refuses a table whose lines end with carriage returns but without line feeds. Such a table would
+/// be read as one long header.
+/// @throws DataError if the table has such lines
 void check_line_ends(const TextInput& input);
 
-/// The separator of a row: the most frequent of comma, semicolon, tab and vertical bar; a blank if
-/// it has none of them.
+/// The separator of a row: the most frequent of comma, semicolon, tab and vertical bar. A blank if
+/// the row has none of them.
 [[nodiscard]] char separator_of(std::string_view row);
 
 /// The first row of a text that is not empty, without a byte order mark; empty if there is none.
 [[nodiscard]] std::string_view first_row(std::string_view text);
 
-/// The fields of a row, without quotes. @param separator a blank means one or more blanks
+/// Splits a row into fields, without quotes.
+/// @param separator a blank means one or more blanks
 void split_row(std::string_view row, char separator, std::vector<std::string_view>& fields);
 
 }  // namespace traffic::data_prep

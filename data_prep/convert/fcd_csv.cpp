@@ -1,3 +1,4 @@
+// Reads SUMO's floating car data from a CSV table.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -54,8 +55,8 @@ class FcdCsv final : public Recording {
     if (open && !sink(frame)) return;
     if (vehicles_ == 0 && others_ > 0) {
       throw DataError(
-          "{}: has no vehicle on a lane, only {} rows with an edge: persons, containers or the "
-          "vehicles of a mesoscopic simulation; record a microscopic one",
+          "{}: has no vehicle on a lane, only {} rows with an edge, which are persons, containers "
+          "or vehicles of a mesoscopic simulation; record a microscopic simulation",
           input_->name(), others_);
     }
   }
@@ -86,19 +87,20 @@ class FcdCsv final : public Recording {
       return true;
     }
     problems_.report(input_->name(), table_.line(),
-                     fmt::format("'{}' is on no lane, so that it may be a person; write the table "
+                     fmt::format("'{}' is not on a lane, so it may be a person; write the table "
                                  "with the attribute edge, or write XML",
                                  table_.text(id_)));
     return false;
   }
 
-  /// SUMO writes a step without vehicles as a row that has a time and nothing else.
+  /// Checks a row without vehicle_id. SUMO writes such a row for a time step without vehicles. It
+  /// has a time and no other field.
   void check_empty_step() {
     for (const auto& [name, column] : columns_) {
       if (table_.text(column).empty()) continue;
       problems_.report(
           input_->name(), table_.line(),
-          fmt::format("the row has a {} of '{}' and no vehicle_id", name, table_.text(column)));
+          fmt::format("the row has the {} '{}' but no vehicle_id", name, table_.text(column)));
       return;
     }
   }

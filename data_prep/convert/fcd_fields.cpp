@@ -1,3 +1,4 @@
+// FcdFields of formats.h, which both readers of SUMO's floating car data use.
 #include <fmt/format.h>
 
 #include "formats.h"
@@ -67,7 +68,7 @@ void FcdFields::finish(RecordedFrame& frame) {
   if (on_edge_ && vehicle_.lane.size == 0) {
     problems_.report(
         file_, vehicle_.line,
-        fmt::format("vehicle '{}' is on an edge and on no lane; expected the attribute "
+        fmt::format("vehicle '{}' is on an edge but not on a lane; expected the attribute "
                     "lane, which microscopic simulations write",
                     frame.view(vehicle_.name)));
     return;

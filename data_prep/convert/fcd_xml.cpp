@@ -1,3 +1,4 @@
+// Reads SUMO's floating car data from XML.
 #include <expat.h>
 #include <fmt/format.h>
 
@@ -39,7 +40,8 @@ class FcdXml final : public Recording {
   [[nodiscard]] double share_read() const override { return input_->share_read(); }
 
  private:
-  /// Parses the next bytes of the input. @return whether more may follow
+  /// Parses the next bytes of the input.
+  /// @return whether more bytes may follow
   bool parse_some() {
     void* buffer = XML_GetBuffer(parser_, kParseBytes);
     if (buffer == nullptr) throw std::bad_alloc();
@@ -55,7 +57,7 @@ class FcdXml final : public Recording {
     if (status != XML_STATUS_OK && !stopped_) {
       const auto line = static_cast<std::int64_t>(XML_GetCurrentLineNumber(parser_));
       problems_.report(input_->name(), line,
-                       fmt::format("no well-formed XML here: {}; the rest cannot be read",
+                       fmt::format("the XML is not well-formed here: {}; the rest cannot be read",
                                    XML_ErrorString(XML_GetErrorCode(parser_))));
       return false;
     }
@@ -65,8 +67,8 @@ class FcdXml final : public Recording {
     return n > 0;
   }
 
-  /// Line of the element that is being parsed. Expat's own count is slow, because it goes byte by
-  /// byte.
+  /// Line of the element that is being parsed. Counting lines here is faster than Expat's own
+  /// count, which looks at single bytes.
   std::int64_t here() {
     const std::int64_t offset = XML_GetCurrentByteIndex(parser_) - chunk_begin_;
     if (offset > counted_) count_lines(chunk_ + offset);
@@ -77,7 +79,8 @@ class FcdXml final : public Recording {
     counted_ = to - chunk_;
   }
 
-  /// Runs a step of a handler. Exceptions must not pass through expat, so it keeps them.
+  /// Runs a step of a handler that Expat calls. Exceptions must not pass through Expat, which is
+  /// written in C. So the exception is stored, and read() throws it again.
   template <typename Step>
   void guarded(Step step) noexcept {
     if (stopped_) return;
@@ -112,15 +115,16 @@ class FcdXml final : public Recording {
 
   void wrong_root(std::string_view found) {
     throw DataError(
-        "{}: is no floating car data of SUMO: found <{}>, expected <fcd-export> (sumo "
+        "{}: is not floating car data of SUMO: found <{}>, expected <fcd-export> (sumo "
         "--fcd-output FILE writes it)",
         input_->name(), found.substr(0, 40));
   }
 
   void start(const char* name, const char** attributes) {
     if (++depth_ > kMaxXmlDepth) {
-      throw DataError("{}:{}: elements within elements, {} deep; this is no floating car data",
-                      input_->name(), here(), kMaxXmlDepth);
+      throw DataError(
+          "{}:{}: elements are nested more than {} deep, so this is not floating car data",
+          input_->name(), here(), kMaxXmlDepth);
     }
     if (!seen_root_) {
       if (std::strcmp(name, "fcd-export") != 0) wrong_root(name);
@@ -147,7 +151,7 @@ class FcdXml final : public Recording {
     const auto time = parse_finite(found);
     if (!time) {
       problems_.report(input_->name(), frame_.line,
-                       fmt::format("the time of the step is '{}', expected seconds (write it "
+                       fmt::format("the time of the step is '{}', expected seconds (run SUMO "
                                    "without --human-readable-time)",
                                    found.substr(0, 40)));
       return;
@@ -171,8 +175,8 @@ class FcdXml final : public Recording {
   RecordedFrame frame_;
   const char* chunk_ = nullptr;
   std::int64_t chunk_begin_ = 0;  ///< number of bytes before the chunk
-  std::ptrdiff_t counted_ = 0;    ///< bytes of the chunk whose lines are counted
-  std::int64_t line_ = 1;
+  std::ptrdiff_t counted_ = 0;    ///< number of bytes of the chunk up to which lines are counted
+  std::int64_t line_ = 1;         ///< line at this byte
   std::size_t depth_ = 0;
   bool seen_root_ = false;
   bool in_timestep_ = false;

@@ -1,4 +1,5 @@
-/// Turns recorded vehicles into the features and the graph that a model sees.
+/// FrameMaker turns the vehicles of a recording into the graphs with features from which a model
+/// learns. There are two: one for recordings on a road network, and one for recordings without.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +19,20 @@ namespace traffic::data_prep {
 
 struct MakerOptions {
   std::vector<std::string> cv_types;
-  double vehicle_length_m = 5.0;  ///< length of vehicles whose source does not state it
+  double vehicle_length_m = 5.0;  ///< length of vehicles for which the recording does not state it
 };
 
-/// Takes the frames of a recording in their order and builds the graph of the latest one.
+/// Takes the frames of a recording in their order and builds the graph of the latest frame.
 class FrameMaker {
  public:
   virtual ~FrameMaker() = default;
+  /// Begins a stretch, a sequence of frames without gaps (walk.h).
   virtual void begin_stretch(double step_s) = 0;
   virtual void take(const RecordedFrame& frame, double time_s) = 0;
-  /// Valid until the next call.
+  /// Returns the graph of the latest frame. It is valid until the next call.
   virtual const scene::GraphFrame& build() = 0;
-  /// Node and global features that are 0 because the source does not contain them. Call it after
-  /// the last step.
+  /// Node and global features that are 0 because the recording does not contain them. Call it after
+  /// the last frame.
   [[nodiscard]] virtual std::vector<std::string_view> missing_features() const = 0;
   /// Number of distinct vehicles so far.
   [[nodiscard]] virtual std::int64_t num_vehicles() const = 0;
@@ -43,35 +45,37 @@ std::unique_ptr<FrameMaker> make_mapless_maker(const MakerOptions& options, cons
 
 /// The routes of all vehicles of a recording, in the order of their appearance.
 struct Routes {
-  std::vector<std::vector<int>> kinds;    ///< distinct routes, each a list of edges
+  std::vector<std::vector<int>> kinds;    ///< distinct routes, each as a list of edges
   std::vector<std::uint32_t> of_vehicle;  ///< index into kinds
 };
 
-/// The lane on which a vehicle stands, as an index; nothing if the network does not have the lane
-/// or the recording does not have the position on it.
+/// The index of the lane on which a vehicle is. Nothing if the network does not have the lane or
+/// the recording does not have the vehicle's position on it.
 std::optional<int> lane_of(const RecordedFrame& frame, const RecordedVehicle& vehicle,
                            const scene::Road& road);
-/// Like lane_of(), but reports a vehicle without a lane.
+/// Like lane_of(), but reports a problem if the result is nothing.
 std::optional<int> lane_or_problem(const RecordedFrame& frame, const RecordedVehicle& vehicle,
                                    const scene::Road& road, const std::string& file,
                                    InputProblems& problems);
 
-/// Reads a recording and notes which edges each vehicle drives on. A vehicle that is still on the
-/// road at the end of its stretch gets the most frequent continuation of its route.
-/// @param progress receives the number of vehicles of every frame
+/// Reads a recording and finds the edges on which each vehicle drives. The route of a vehicle that
+/// is still on the road at the end of a stretch is incomplete. Such a vehicle gets the most
+/// frequent complete route that contains its incomplete one.
+/// @param progress called for every frame with its number of vehicles
 Routes survey_routes(Recording& recording, const std::string& file, const scene::Road& road,
                      const std::function<void(std::size_t vehicles)>& progress);
 
-/// Makes a FrameMaker for recordings on a network. Its features are those of `data_prep record`.
+/// Makes a FrameMaker for recordings on a network. It computes the same features as `data_prep
+/// record`.
 std::unique_ptr<FrameMaker> make_road_maker(std::shared_ptr<const scene::Road> road, Routes routes,
                                             const MakerOptions& options, const std::string& file,
                                             InputProblems& problems);
 
-/// The edge of a lane; inside a junction, the edge that the lane leads to.
+/// The edge of a lane. For a lane inside a junction it is the edge to which the lane leads.
 [[nodiscard]] int route_edge(const scene::Road& road, int lane);
 
 [[nodiscard]] bool is_cv_type(const MakerOptions& options, std::string_view type);
-/// Columns of the named features.
+/// Column indices of the node features with these names.
 [[nodiscard]] std::vector<std::size_t> node_columns(const std::vector<std::string_view>& names);
 
 /// Features of connected vehicles. They are missing if a recording has no such vehicle.

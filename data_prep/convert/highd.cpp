@@ -1,3 +1,4 @@
+// Reads recordings of the highD data set (German motorways, filmed from above).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,10 +20,10 @@ constexpr double kMostFrames = 1e9;
 constexpr double kMostLanes = 1e6;
 constexpr double kLowestFrameRate = 0.1;
 constexpr double kHighestFrameRate = 1000;
-/// No road has a higher limit in m/s. The usual limits are above it if they are in km/h.
+/// Maximum plausible speed limit in m/s. A limit that was stated in km/h usually exceeds it.
 constexpr double kHighestLimitMps = 60;
 
-/// The file beside `path` whose name ends with `ending` instead of "tracks.csv".
+/// The file in the same folder whose name ends with `ending` instead of "tracks.csv".
 std::string sibling(const std::string& path, std::string_view ending) {
   if (!path.ends_with(kTracks)) {
     throw DataError(
@@ -48,8 +49,9 @@ class HighD final : public Recording {
 
   void read(const FrameSink& sink) override {
     read_tracks();
-    // Lane numbers grow downwards in the picture, so the rightmost lane has the largest number
-    // where vehicles drive to the right, and the smallest where they drive to the left.
+    // Lane numbers grow from the top of the picture to the bottom. For vehicles that drive to the
+    // right of the picture, the rightmost lane therefore has the largest number. For vehicles that
+    // drive to the left, it has the smallest number.
     int first_up = std::numeric_limits<int>::max();
     int last_down = 0;
     const auto drives_right = [](const TrackRow& row) { return row.heading == Heading::kEast; };
@@ -73,7 +75,7 @@ class HighD final : public Recording {
   [[nodiscard]] double largest_speed_error() const override { return kComputedSpeedError; }
   [[nodiscard]] std::string remark() const override {
     return fmt::format(
-        "highD: positions are those of front bumpers, computed from the boxes; y points up{}",
+        "highD: positions are front bumpers, computed from bounding boxes; the y axis points up{}",
         repeated_rows_remark(table_.repeated_rows));
   }
 
@@ -91,7 +93,7 @@ class HighD final : public Recording {
     }
     table_.tick_s = 1 / frames_per_s;
     speed_limit_mps_ = meta.number(limit, true);
-    if (!(speed_limit_mps_ > 0)) speed_limit_mps_ = kUnknown;  // -1: none
+    if (!(speed_limit_mps_ > 0)) speed_limit_mps_ = kUnknown;  // -1 means that there is no limit
     if (speed_limit_mps_ > kHighestLimitMps) {
       throw DataError("{}:{}: speedLimit is {}, expected m/s, at most {}; it may be km/h", path,
                       meta.line(), meta.text(limit), kHighestLimitMps);
@@ -116,7 +118,7 @@ class HighD final : public Recording {
         continue;
       }
       if (!index_.emplace(name, static_cast<std::uint32_t>(table_.tracks.size())).second) {
-        problems_.report(path, meta.line(), fmt::format("vehicle '{}' is there twice", name));
+        problems_.report(path, meta.line(), fmt::format("vehicle '{}' is listed twice", name));
         continue;
       }
       table_.tracks.push_back({.name = name,

@@ -20,17 +20,20 @@ namespace fs = std::filesystem;
 constexpr double kAutomaticEpisodeS = 300;
 constexpr std::size_t kFewInputs = 3;
 
-/// Copies the standard input to a nameless file, because a conversion on a network reads it twice.
+/// Copies the standard input to an unnamed temporary file, because a conversion on a network reads
+/// its input twice.
 os::Descriptor spool_standard_input(const fs::path& folder) {
   os::Descriptor file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (!file.is_open()) throw io_error("make a nameless file for the pipe in", folder, errno);
+  if (!file.is_open()) {
+    throw io_error("make an unnamed file for the standard input in", folder, errno);
+  }
   std::vector<std::byte> buffer(1 << 20);
   while (true) {
     const long n = read_unless_stopped(STDIN_FILENO, buffer);
     if (n < 0) throw io_error("read", "standard input", errno);
     if (n == 0) return file;
     if (!os::write_all(file.get(), std::span(buffer).first(static_cast<std::size_t>(n)))) {
-      throw io_error("write what comes from the pipe to a nameless file in", folder, errno);
+      throw io_error("write the standard input to an unnamed file in", folder, errno);
     }
   }
 }
@@ -80,7 +83,7 @@ fs::path output_path(const ConvertOptions& options, const std::string& input,
   remove_stale_temporaries(folder_of(path));
   if (fs::exists(path) && !options.force) {
     throw ConfigError(
-        "--out: there is a {} already; choose another name, or replace it with "
+        "--out: the file {} exists already; choose another name, or replace it with "
         "--force",
         path.string());
   }

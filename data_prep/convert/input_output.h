@@ -1,4 +1,4 @@
-/// The files that a conversion reads and writes.
+/// Chooses the names of the files that a conversion writes, and prepares its inputs.
 #pragma once
 
 #include <filesystem>
@@ -11,26 +11,27 @@
 
 namespace traffic::data_prep {
 
-/// Returns the file for the data of an input: --out itself if it is a NAME.h5, else a file in the
-/// folder --out. Makes the folder.
-/// @param used names that other inputs have taken; the new name is added
-/// @throws ConfigError if the file exists and is not to be replaced
+/// Returns the output file for an input: --out itself if it is a NAME.h5, otherwise a file in the
+/// folder --out. Creates the folder.
+/// @param used names that earlier inputs have got; the new name is added
+/// @throws ConfigError if the file exists and --force is not set
 [[nodiscard]] std::filesystem::path output_path(const ConvertOptions& options,
                                                 const std::string& input,
                                                 std::vector<std::string>& used);
 /// Whether the data of all inputs go to one file.
 [[nodiscard]] bool is_one_file(const ConvertOptions& options);
-/// Length of the episodes into which recordings are cut; 0: they are not cut.
+/// Length in seconds of the episodes into which recordings are cut; 0 means that they are not cut.
 [[nodiscard]] double automatic_episode_s(const ConvertOptions& options);
 /// The name of an input in messages.
 [[nodiscard]] std::string shown_name(const std::string& input);
 
-/// An input that can be read more than once: for the routes and for the frames.
+/// An input that can be read twice: first for the routes and then for the frames.
 struct RereadableInput {
   RecordingFile file{};
   os::Descriptor spooled{};  ///< an unnamed temporary file that holds the standard input
 };
-/// @param folder folder in which the unnamed file is made
+/// Prepares an input. Copies it to an unnamed temporary file if it is the standard input.
+/// @param folder folder of the temporary file
 [[nodiscard]] RereadableInput rereadable(const std::string& input,
                                          const std::filesystem::path& folder);
 

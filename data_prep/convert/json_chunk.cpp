@@ -10,8 +10,8 @@ namespace traffic::data_prep {
 bool ChunkHandler::enter(In place) {
   constexpr std::size_t kMaxDepth = 32;
   if (path_.size() >= kMaxDepth) {
-    throw DataError("{}:{}: values within values, {} deep; expected samples of vehicles", file_,
-                    bytes_.line(), kMaxDepth);
+    throw DataError("{}:{}: values are nested more than {} deep; expected samples of vehicles",
+                    file_, bytes_.line(), kMaxDepth);
   }
   path_.push_back(place);
   return true;

@@ -1,5 +1,5 @@
-/// Parses a chunk, a JSON file with recorded traffic, while its bytes are being read, so that the
-/// file need not fit into memory.
+/// Parses a chunk: a JSON file with recorded traffic. The parser works while the file is being
+/// read, so that the file need not fit into memory. The reader in json_chunks.cpp uses it.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace traffic::data_prep {
 class CountedBytes {
  public:
   explicit CountedBytes(TextInput& input) : input_(input), buffer_(kReadBytes, '\0') {}
-  /// @return -1 at the end
+  /// @return the next byte; -1 at the end
   int next() {
     if (at_ == filled_) {
       filled_ = input_.read(buffer_);
@@ -98,8 +98,8 @@ class ChunkHandler : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override;
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& e) override {
     problems_.report(file_, bytes_.line(),
-                     fmt::format("no well-formed JSON here ({}); the rest of the chunk cannot be "
-                                 "read",
+                     fmt::format("the JSON is not well-formed here ({}); the rest of the chunk "
+                                 "cannot be read",
                                  e.what()));
     return false;
   }

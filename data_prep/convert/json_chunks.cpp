@@ -1,3 +1,4 @@
+// Reads recordings that consist of JSON chunks.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -61,7 +62,7 @@ class JsonChunks final : public Recording {
  private:
   void list_chunks(const fs::path& metadata) {
     if (!fs::exists(metadata)) {
-      throw DataError("{}: there is no such file; a folder of chunks has one that lists them",
+      throw DataError("{}: the file does not exist; it must list the chunks of the folder",
                       metadata.string());
     }
     const auto index = read_small_json(metadata);
@@ -81,7 +82,8 @@ class JsonChunks final : public Recording {
     if (fs::exists(statistics)) statistics_ = statistics;
   }
 
-  /// Compares the counts in statistics.json with the chunks, some of which may be lost.
+  /// Compares the counts in statistics.json with the counts in the chunks. They differ if chunks
+  /// are lost or changed.
   void compare(std::int64_t samples, std::int64_t vehicles) {
     const auto expected = read_small_json(statistics_);
     for (const auto& [name, found] :
@@ -90,7 +92,7 @@ class JsonChunks final : public Recording {
       const auto& count = expected[name];
       if (count.is_number_integer() && count.get<std::int64_t>() == found) continue;
       problems_.report(statistics_.string(), 0,
-                       fmt::format("says {} {}, the chunks have {}; some are lost or changed",
+                       fmt::format("states {} {}, but the chunks have {}; some are lost or changed",
                                    count.dump(), name, found));
     }
   }

@@ -1,3 +1,4 @@
+// The FrameMaker for recordings without a road network.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,11 +15,12 @@
 namespace traffic::data_prep {
 namespace {
 
-constexpr double kArrivedS = 30.0;
-/// A vehicle that moves at least this far in one step shows where it is heading.
+constexpr double kArrivedS = 30.0;  ///< arrivals are counted over this time
+/// The heading of a vehicle is computed from its movement if it moves more than this in one step.
 constexpr double kHeadingStepM = 0.1;
 
-/// The number behind the last underscore: "up_1" is lane 1. It is 0 if there is none.
+/// The lane index in the name of a lane: the number after the last underscore, e.g. 1 in "up_1". It
+/// is 0 if the name has no such number.
 int index_in_name(std::string_view lane) {
   const auto at = lane.rfind('_');
   int index = 0;
@@ -27,10 +29,12 @@ int index_in_name(std::string_view lane) {
   return std::max(index, 0);
 }
 
-/// How far a vehicle has come on its lane. @param moved_m distance between its two positions
+/// How far a vehicle has driven on its lane in one step.
+/// @param along_lane_m change of its position along the lane
+/// @param moved_m straight distance between its two places
 double advance_m(double along_lane_m, double moved_m) {
-  // A lane is at least as long as the straight line, so a longer way back is the start of another
-  // round on a lane that leads into itself.
+  // On a ring, a vehicle that passes the start of the lane seems to move back along the lane, by
+  // much more than the straight distance. It has driven about the straight distance.
   constexpr double kRoundingM = 1.0;
   return along_lane_m < -(moved_m + kRoundingM) ? moved_m : along_lane_m;
 }
@@ -72,14 +76,14 @@ class MaplessMaker final : public FrameMaker {
 
  private:
   struct State {
-    int index = 0;  ///< among the vehicles of the frame
+    int index = 0;  ///< position in vehicles_
     int lane = -1;
     double lane_pos_m = 0;
     double x_m = 0;
     double y_m = 0;
     double speed_mps = 0;
     double position_m = 0;
-    scene::Point heading{};  ///< zero: unknown
+    scene::Point heading{};  ///< unit vector; zero if the heading is unknown
   };
 
   int lane_number(std::string_view name) {
@@ -94,7 +98,8 @@ class MaplessMaker final : public FrameMaker {
     if (std::isnan(from.x_m + from.y_m)) {
       problems_.report(
           file_, from.line,
-          fmt::format("vehicle '{}' has no x and y; give the --network that its lanes are in",
+          fmt::format("vehicle '{}' has no x and y; name the road network with --network, so that "
+                      "positions on lanes can be used",
                       name));
       return;
     }

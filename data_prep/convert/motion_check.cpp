@@ -10,7 +10,7 @@
 namespace traffic::data_prep {
 namespace {
 
-/// Checks the bounds of a number that a recording states; unknown numbers pass.
+/// A number of a vehicle and its bounds. Unknown numbers (NaN) are not checked.
 struct Bounds {
   const char* name;
   double value;
@@ -80,8 +80,8 @@ bool MotionCheck::has_possible_change(const RecordedFrame& frame, const Recorded
   if (data::is_possible_acceleration(accel_mps2, v.speed_mps)) return true;
   problems_.report(
       file_, v.line,
-      fmt::format("vehicle '{}': the speed goes from {:.6g} to {:.6g} m/s within {:.6g} s, which "
-                  "no vehicle can do",
+      fmt::format("vehicle '{}': the speed changes from {:.6g} to {:.6g} m/s within {:.6g} s, "
+                  "which is impossible",
                   frame.view(v.name), before.speed_mps, v.speed_mps, step_s_));
   return false;
 }
@@ -89,7 +89,7 @@ bool MotionCheck::has_possible_change(const RecordedFrame& frame, const Recorded
 void MotionCheck::follow(const RecordedFrame& frame, RecordedVehicle& v, State& state) {
   const std::string_view lane = frame.view(v.lane);
   const double faster_mps = std::max(v.speed_mps, state.speed_mps);
-  // NaN without x and y, and for a new vehicle.
+  // NaN if the recording has no x and y, or if the vehicle is new; then no comparison is true.
   const double moved_m = std::hypot(v.x_m - state.x_m, v.y_m - state.y_m);
   if (places_ == Places::kPlane && moved_m > data::reach_m(faster_mps, step_s_)) {
     v.jumped = true;
@@ -122,10 +122,12 @@ bool MotionCheck::compare(Comparison& comparison, data::DisplacementRatio::Stret
   return true;
 }
 
-/// @param moved_m displacement over a stretch of 20 m that the vehicle has just completed
+/// Compares the heading that a recording states with the displacement of the vehicle.
+/// @param moved_m displacement over the stretch of 20 m that the vehicle has just completed
 void MotionCheck::compare_heading(const RecordedFrame& frame, const RecordedVehicle& v,
                                   scene::Point moved_m) {
-  // 60 degrees: at the end of a turn, displacement and heading differ by half of the turn.
+  // The cosine of 60 degrees. At the end of a turn the displacement differs from the heading by
+  // half the angle of the turn, so even sound recordings have angles of up to 60 degrees.
   constexpr double kSmallestCosine = 0.5;
   const double distance_m = std::hypot(moved_m.x, moved_m.y);
   if (std::isnan(v.heading_x) || distance_m == 0 || step_s_ > data::kLongestComparedStepS) return;
@@ -147,8 +149,8 @@ void MotionCheck::reject_headings() const {
   constexpr std::int64_t kFewStretches = 4;
   if (headings_.stretches < kFewStretches || 2 * headings_.elsewhere <= headings_.stretches) return;
   throw DataError(
-      "{}:{}: in {} of {} stretches of 20 m vehicles drive in another direction than they head in "
-      "(the first is vehicle '{}' here); expected angles in degrees, clockwise from up",
+      "{}:{}: in {} of {} stretches of 20 m the direction of motion differs from the stated angle "
+      "(first for vehicle '{}' in this line); expected angles in degrees, clockwise from north",
       file_, headings_.line, headings_.elsewhere, headings_.stretches, headings_.vehicle);
 }
 
@@ -157,9 +159,9 @@ void MotionCheck::reject(const Comparison& comparison) const {
   if (!median || fits(*median)) return;
   const std::string unit = data::likely_unit(*median);
   throw DataError(
-      "{}:{}: by their {}, vehicles cover {:.3g} times the distance that their speeds give (the "
-      "median of {} stretches of 20 m; {:.3g} times for vehicle '{}' here){}{}; expected metres "
-      "and m/s",
+      "{}:{}: according to their {}, vehicles cover {:.3g} times the distance that follows from "
+      "their speeds (median of {} stretches of 20 m; {:.3g} times for vehicle '{}' in this line)"
+      "{}{}; expected metres and m/s",
       file_, comparison.line, comparison.places, *median, comparison.ratio.num_stretches(),
       comparison.first_ratio, comparison.vehicle, unit.empty() ? "" : ": ", unit);
 }

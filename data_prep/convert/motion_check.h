@@ -1,4 +1,5 @@
-/// Checks that speeds, accelerations and movements of recorded vehicles are physically possible.
+/// MotionCheck checks that speeds, accelerations and movements of recorded vehicles are physically
+/// possible. walk() passes every frame of a recording through it.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ namespace traffic::data_prep {
 
 /// Which positions of the vehicles a conversion uses.
 enum class Places {
-  kPlane,  ///< x and y; the position along the lane if two vehicles share a lane
-  kLanes,  ///< lane and position along it, on a network
+  kPlane,  ///< x and y, and positions along lanes for vehicles on the same lane
+  kLanes,  ///< lane of the network and position along it
 };
 
 class MotionCheck {
@@ -25,19 +26,20 @@ class MotionCheck {
       : file_(file), problems_(problems), places_(places), largest_ratio_(largest_speed_error) {}
 
   void begin_stretch(double step_s);
-  /// Reports vehicles with impossible numbers and takes them out of the frame; marks those that
-  /// jumped.
+  /// Reports vehicles with impossible numbers and removes them from the frame. Sets `jumped` of
+  /// vehicles that cannot have driven to their place.
   void check(RecordedFrame& frame);
-  /// Compares the displacements of the whole recording with its speeds and headings.
-  /// @throws DataError with a line, even if problems are skipped, because then no part of the
-  /// recording is sound
+  /// Compares the displacements of the whole recording with its speeds and headings. Call it at the
+  /// end.
+  /// @throws DataError with a line if they contradict each other, e.g. because of a wrong unit. It
+  ///   throws even if problems are skipped, because the whole recording is then wrong
   void finish() const;
   [[nodiscard]] std::int64_t jumps() const { return jumps_; }
 
  private:
-  /// A vehicle in the previous frame.
+  /// State of a vehicle in the previous frame.
   struct State {
-    bool known = false;  ///< false: the vehicle is new, or its numbers there were impossible
+    bool known = false;  ///< false if the vehicle is new or its numbers were impossible
     std::string lane;
     double x_m = kUnknown;
     double y_m = kUnknown;
@@ -47,19 +49,19 @@ class MotionCheck {
   };
   /// A comparison of displacements with speeds, and the first stretch in which they differ.
   struct Comparison {
-    const char* places;
+    const char* places;  ///< name of the compared positions, for the message
     data::DisplacementRatio ratio{};
-    std::int64_t line = 0;
+    std::int64_t line = 0;  ///< line of the first stretch in which they differ; 0 if there is none
     std::string vehicle{};
     double first_ratio = 1;
   };
 
-  /// Stretches of 20 m whose stated heading is known, and the first one that leads elsewhere.
+  /// A comparison of stated headings with displacements.
   struct Headings {
-    std::int64_t stretches = 0;
-    std::int64_t elsewhere = 0;
-    std::int64_t line = 0;
-    std::string vehicle{};
+    std::int64_t stretches = 0;  ///< number of compared stretches of 20 m
+    std::int64_t elsewhere = 0;  ///< number of stretches in which they differ
+    std::int64_t line = 0;       ///< line of the first such stretch
+    std::string vehicle{};       ///< vehicle of the first such stretch
   };
 
   [[nodiscard]] bool has_possible_numbers(const RecordedFrame& frame, const RecordedVehicle& v);
@@ -79,7 +81,7 @@ class MotionCheck {
   const std::string& file_;
   InputProblems& problems_;
   Places places_;
-  double largest_ratio_;  ///< between displacements and speeds, either way
+  double largest_ratio_;  ///< bound of the ratio of displacements to speeds, and of its inverse
   double step_s_ = 1;
   Tracker<State> tracker_;
   Comparison in_plane_{.places = "coordinates"};

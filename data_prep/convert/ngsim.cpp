@@ -1,3 +1,4 @@
+// Reads recordings of NGSIM (US freeways and streets, in feet).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,19 +20,22 @@ namespace {
 constexpr double kFootM = 0.3048;
 constexpr double kTickS = 0.1;
 constexpr double kTickMs = 1000 * kTickS;
-constexpr double kLargestTime = 1e15;  ///< ms or frames: no recording has them
+constexpr double kLargestTime = 1e15;  ///< in ms or frames; no recording has larger numbers
 constexpr double kLargestLane = 1e6;
-/// NGSIM's accelerations are second differences of noisy positions. Each is replaced by the mean
-/// over this time before and after it, weighted by exp(-|dt| / 1 s).
+/// NGSIM's accelerations are second differences of noisy positions and therefore very noisy. Each
+/// is replaced by a weighted mean of its neighbours in time. The weight of an acceleration at time
+/// distance dt is exp(-|dt| / kSmoothingS), up to a distance of kSmoothingTicks tenths of a second.
 constexpr double kSmoothingS = 1.0;
 constexpr int kSmoothingTicks = 30;
-/// A vehicle that has moved at least this far shows where it is heading.
+/// The heading of a vehicle is computed from its movement after it has moved at least this far.
 constexpr double kHeadingM = 3.0;
-/// The median length of the vehicles is at least this; a table in metres would show 1.4 m.
+/// Minimum plausible median of the vehicles' lengths. If a table is in metres but read as feet, the
+/// median is about 1.4 m.
 constexpr double kShortestMedianM = 2.0;
 
-/// The columns of files that were published without a header, by their number: a period of a
-/// freeway, a period of a street, and the file of all locations.
+/// The columns of files that NGSIM published without a header. The number of columns tells which
+/// file it is: 18 for a freeway, 24 for a street. The file of all locations has the columns of a
+/// street and a column Location.
 const std::vector<std::string> kFreewayColumns{
     "Vehicle_ID", "Frame_ID", "Total_Frames", "Global_Time", "Local_X",    "Local_Y",
     "Global_X",   "Global_Y", "v_Length",     "v_Width",     "v_Class",    "v_Vel",
@@ -42,7 +46,7 @@ const std::vector<std::string> kStreetColumns{
     "v_Acc",      "Lane_ID",  "O_Zone",       "D_Zone",      "Int_ID",     "Section_ID",
     "Direction",  "Movement", "Preceding",    "Following",   "Space_Hdwy", "Time_Hdwy"};
 
-/// Columns of a table without a header; nothing if no file of NGSIM has this number of fields.
+/// The columns of a table without a header. Empty if no file of NGSIM has this number of fields.
 std::vector<std::string> columns_without_header(std::size_t fields) {
   if (fields == kFreewayColumns.size()) return kFreewayColumns;
   if (fields < kStreetColumns.size() || fields > kStreetColumns.size() + 1) return {};
@@ -93,13 +97,14 @@ struct NgsimColumns {
       section, direction, location;
 };
 
-/// The numbers of a direction's lanes. From the left: bays for turning left have 12, 11, through
-/// lanes 1, 2, 3, bays for turning right 31, 32; 0 is inside a junction.
+/// Converts NGSIM's lane numbers of one direction of a road into lane indices. From left to right
+/// the numbers are: 12, 11 for bays for turning left; 1, 2, 3 for through lanes; 31, 32 for bays
+/// for turning right. 0 means inside a junction.
 struct LaneNumbers {
   static constexpr int kLeftBay = 10;
   static constexpr int kRightBay = 30;
-  int through = 0;
-  int right_bays = 0;
+  int through = 0;     ///< number of through lanes
+  int right_bays = 0;  ///< number of bays for turning right
 
   static bool is_left_bay(int lane) { return lane > kLeftBay && lane < 2 * kLeftBay; }
   static bool is_right_bay(int lane) { return lane > kRightBay && lane < kRightBay + kLeftBay; }
@@ -111,7 +116,7 @@ struct LaneNumbers {
       through = std::max(through, lane);
     }
   }
-  /// 0 is the rightmost lane.
+  /// The lane index, where 0 is the rightmost lane.
   [[nodiscard]] int index_of(int lane) const {
     if (is_right_bay(lane)) return right_bays - (lane - kRightBay);
     if (is_left_bay(lane)) return right_bays + through + (lane - kLeftBay) - 1;
@@ -145,8 +150,8 @@ class Ngsim final : public Recording {
     const std::string smoothed =
         columns_.accel < 0 ? ""
                            : fmt::format(
-                                 "; accelerations smoothed over {} s, speeds and positions as they "
-                                 "stand",
+                                 "; accelerations smoothed over {} s, speeds and positions "
+                                 "unchanged",
                                  kSmoothingS);
     return fmt::format("NGSIM: feet converted to metres{}{}", smoothed,
                        repeated_rows_remark(repeated_rows_));
@@ -155,7 +160,8 @@ class Ngsim final : public Recording {
  private:
   struct Location : TrackTable {
     std::unordered_map<std::string, std::uint32_t> track_index;
-    std::map<std::pair<std::string, std::string>, std::uint16_t> roads;  ///< junction, section
+    /// Number of each pair of junction and section.
+    std::map<std::pair<std::string, std::string>, std::uint16_t> roads;
   };
 
   Location& location() {
@@ -168,8 +174,9 @@ class Ngsim final : public Recording {
     return locations_.back().second;
   }
 
-  /// The time of the row in tenths of a second. Frames are numbered anew in every period of a
-  /// location, times are not. Reports any other number and returns kUnknown.
+  /// The time of the row in tenths of a second, from Global_Time. If the table has no Global_Time,
+  /// the frame number; frame numbers begin anew in every period of a location. Reports a value that
+  /// is not a multiple of a tenth of a second and returns kUnknown.
   double tick() {
     if (columns_.time < 0) return table_.whole_number(columns_.frame, -kLargestTime, kLargestTime);
     const double ms = table_.whole_number(columns_.time, -kLargestTime, kLargestTime);
@@ -194,7 +201,8 @@ class Ngsim final : public Recording {
     }
     if (problems_.count() != before) return;
     Location& where = location();
-    // NGSIM gives the same number to several vehicles, which differ in their number of frames.
+    // NGSIM uses the same Vehicle_ID for several vehicles. Their numbers of frames differ, so both
+    // numbers together identify a vehicle.
     const std::string name =
         fmt::format("{}.{}", table_.text(columns_.vehicle), table_.text(columns_.total_frames));
     const auto [found, is_new] =
@@ -219,8 +227,8 @@ class Ngsim final : public Recording {
                           .heading = stated_heading()});
   }
 
-  /// The heading by the column Direction. If the column is empty, it is north, the direction of
-  /// Local_Y.
+  /// The heading according to the column Direction. North, the direction of Local_Y, if the column
+  /// is empty or missing.
   [[nodiscard]] Heading stated_heading() const {
     const std::string_view direction = table_.text(columns_.direction);
     if (direction == "1") return Heading::kEast;
@@ -229,7 +237,8 @@ class Ngsim final : public Recording {
     return Heading::kNorth;
   }
 
-  /// Detects tables in metres and m/s, which are consistent in themselves.
+  /// Detects tables in metres and m/s. Comparing displacements with speeds cannot detect them,
+  /// because positions and speeds have the same wrong factor.
   void check_lengths(const Location& location) const {
     std::vector<double> lengths;
     for (const Track& track : location.tracks) {
@@ -240,12 +249,13 @@ class Ngsim final : public Recording {
     std::nth_element(lengths.begin(), middle, lengths.end());
     if (*middle >= kShortestMedianM) return;
     throw DataError(
-        "{}: half of the vehicles are at most {:.3g} feet long by v_Length, expected cars; convert "
-        "the table to the feet of NGSIM if it is in metres",
+        "{}: half of the vehicles are at most {:.3g} feet long (v_Length), which is too short for "
+        "cars; if the table is in metres, convert it to feet",
         input_->name(), *middle / kFootM);
   }
 
-  /// Smooths the accelerations of each vehicle. @param rows sorted by track and time
+  /// Smooths the accelerations of each vehicle.
+  /// @param rows sorted by track and time
   static void smooth(std::vector<TrackRow>& rows) {
     std::vector<float> smoothed(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -269,10 +279,10 @@ class Ngsim final : public Recording {
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].accel_mps2 = smoothed[i];
   }
 
-  /// Replaces the stated headings by those of the movements.
+  /// Replaces the stated headings by the directions of the movements.
   /// @param rows sorted by track and time
   static void find_headings(std::vector<TrackRow>& rows) {
-    // A number that appears again after a while belongs to another vehicle.
+    // A vehicle number that appears again after more than 3 s belongs to another vehicle.
     const auto go_on = [](const TrackRow& a, const TrackRow& b) {
       return a.track == b.track && b.tick - a.tick <= kSmoothingTicks;
     };
@@ -282,7 +292,8 @@ class Ngsim final : public Recording {
     }
   }
 
-  /// A vehicle that stands keeps its last heading; one that never moves keeps the stated one.
+  /// Finds the headings of one vehicle. While the vehicle stands, it keeps its last heading. A
+  /// vehicle that never moves keeps the stated heading.
   static void find_headings_of_one(std::span<TrackRow> rows) {
     std::size_t anchor = 0;
     std::size_t next = 0;  // the first row whose heading is not found yet
@@ -315,7 +326,8 @@ class Ngsim final : public Recording {
         [&](const TrackRow& row) {
           const auto road = road_of(row);
           const int index = numbers[road].index_of(row.lane);
-          // Inside a junction paths cross, so no vehicle is ahead on the same lane.
+          // Inside a junction paths cross, so vehicles there do not follow each other on a lane.
+          // Each vehicle gets a lane of its own.
           if (row.lane == 0) {
             return LanePlace{fmt::format("junction {}", location.tracks[row.track].name), index};
           }
@@ -337,8 +349,8 @@ class Ngsim final : public Recording {
 
 bool is_ngsim_without_header(std::string_view head) {
   constexpr std::size_t kGlobalTime = 3;
-  constexpr std::size_t kNumbers = 14;  // up to Lane_ID no field is empty
-  constexpr double kEarliestMs = 1e11;  // of Global_Time
+  constexpr std::size_t kNumbers = 14;  // the fields up to Lane_ID, none of which is empty
+  constexpr double kEarliestMs = 1e11;  // minimum of Global_Time (ms since 1970)
   std::vector<std::string_view> fields;
   split_first_row(head, fields);
   if (columns_without_header(fields.size()).empty()) return false;

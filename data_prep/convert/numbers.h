@@ -1,4 +1,4 @@
-/// Parses the numbers of recordings.
+/// parse_finite() parses a number in a recording.
 #pragma once
 
 #include <charconv>
@@ -8,7 +8,8 @@
 
 namespace traffic::data_prep {
 
-/// The number that the whole text spells; nothing if it is not finite or has other characters.
+/// The number that the text represents. Nothing if the text has other characters or the number is
+/// not finite.
 inline std::optional<double> parse_finite(std::string_view text) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
   double value = 0;

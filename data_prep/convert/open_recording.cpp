@@ -1,3 +1,4 @@
+// open_recording() of formats.h: guesses the format of a recording and opens it.
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -9,7 +10,7 @@
 namespace traffic::data_prep {
 namespace {
 
-/// The format by the first bytes; empty: unknown.
+/// Guesses the format from the first bytes of a file; empty if it is unknown.
 std::string guess(std::string_view head) {
   if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
   const auto first = head.find_first_not_of(" \t\r\n");
@@ -55,8 +56,9 @@ std::unique_ptr<Recording> open_recording(const RecordingFile& file, const std::
   }
   check_line_ends(*input);
   throw DataError(
-      "{}:1: cannot tell the format from how it begins; expected floating car data of SUMO (XML or "
-      "CSV), chunks of JSON, NGSIM or highD tables with their headers; name it with --from",
+      "{}:1: cannot guess the format from the first line; expected floating car data of SUMO (XML "
+      "or CSV), chunks of JSON, NGSIM or highD tables with their headers; name the format with "
+      "--from",
       input->name());
 }
 

@@ -1,3 +1,4 @@
+// InputProblems of recording.h.
 #include <algorithm>
 
 #include "traffic/core/error.h"
@@ -9,8 +10,8 @@ namespace {
 
 constexpr std::size_t kMaxExamples = 5;
 
-/// Damaged files put control characters into names, which would garble the terminal or end the
-/// message.
+/// Replaces control characters by '?'. Names in damaged files may contain them, and they would
+/// garble the terminal or cut the message off.
 std::string without_controls(std::string text) {
   constexpr unsigned char kFirstPrintable = 0x20;
   std::replace_if(
@@ -25,7 +26,7 @@ void InputProblems::report(const std::string& file, std::int64_t line, const std
   const std::string message = without_controls(line > 0 ? fmt::format("{}:{}: {}", file, line, what)
                                                         : fmt::format("{}: {}", file, what));
   if (!skip_) {
-    throw DataError("{}; mend the file, or leave such parts out with --on-error skip", message);
+    throw DataError("{}; correct the file, or leave out such parts with --on-error skip", message);
   }
   ++count_;
   const std::lock_guard lock(mutex_);

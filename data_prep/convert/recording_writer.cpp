@@ -48,7 +48,8 @@ ShownProgress::ShownProgress(const Recording& recording, const std::string& labe
 
 void ShownProgress::add(std::size_t vehicles) {
   const double share = std::max(0.0, recording_.share_read());
-  // The bar does not reach its end yet, because frames that were read ahead are not converted yet.
+  // Even when the whole input has been read, the bar does not reach its end, because frames that
+  // were read ahead are not converted yet.
   const auto step = static_cast<std::int64_t>(share * (kProgressSteps - 1));
   bar_.update(step, static_cast<std::int64_t>(vehicles), {});
 }
@@ -60,8 +61,9 @@ data::DatasetWriter& Output::open(double step_s, const std::string& input) {
   if (writer_) {
     if (!data::same_interval(interval_s, interval_s_)) {
       throw DataError(
-          "{}: its frames are {} s apart, those of the inputs before it {} s; convert them into "
-          "files of their own (--out FOLDER), or pick every N-th with --record-every",
+          "{}: its frames are {} s apart, but the frames of the inputs before it are {} s apart; "
+          "convert each input into a file of its own (--out FOLDER), or use every N-th frame with "
+          "--record-every",
           input, interval_s, interval_s_);
     }
     return *writer_;
@@ -113,8 +115,9 @@ void RecordingWriter::visit(const RecordedFrame& frame, double time_s) {
 }
 void RecordingWriter::end_episode() {
   if (episode_frames_ == 0) return;
-  // Episodes with one scenario and seed count as the same traffic, so the seed is a hash of their
-  // clock and content. The seed of an empty episode is a hash of its input and number instead.
+  // data_prep treats episodes with the same scenario and seed as the same traffic. A recording has
+  // no seed, so its episodes get a hash of their clock time and content. Empty episodes have no
+  // content; they get a hash of their input and number.
   if (episode_rows_ == 0) {
     episode_content_.update(fmt::format("{} {}", result_.input, writer_->num_episodes()));
   }

@@ -1,5 +1,5 @@
-/// Writes the frames of recordings to a data set, divides them into episodes and assigns these to
-/// splits, and shows the progress.
+/// RecordingWriter writes the frames of a recording to a data set. It divides them into episodes,
+/// assigns the episodes to splits, and shows the progress.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@
 
 namespace traffic::data_prep {
 
-/// Assigns the episodes to the splits.
+/// Chooses the split of each episode, according to the shares of --split.
 class Splits {
  public:
-  /// @param known number of episodes; 0: unknown beforehand
+  /// @param known number of episodes; 0 if it is not known beforehand
   Splits(const ConvertOptions& options, std::size_t known);
   data::Split next();
 
  private:
   std::vector<double> shares_;
   std::uint64_t seed_;
-  std::deque<data::Split> next_;
+  std::deque<data::Split> next_;  ///< splits of the next episodes
 };
 
-/// A progress bar that follows the share of the file that has been read.
+/// A progress bar that shows which share of a recording has been read.
 class ShownProgress {
  public:
   ShownProgress(const Recording& recording, const std::string& label);
@@ -43,12 +43,13 @@ class ShownProgress {
   report::ProgressBar bar_;
 };
 
-/// The data set that is being written. The file is made when the length of a step is known.
+/// The data set file that is being written. It is created when the length of a time step is known.
 class Output {
  public:
   Output(std::filesystem::path path, const ConvertOptions& options,
          const std::string& command_line);
-  /// @throws DataError if another input had its frames at another interval
+  /// Creates the file if it does not exist yet.
+  /// @throws DataError if the frames of an earlier input have another interval
   data::DatasetWriter& open(double step_s, const std::string& input);
   void finish() { writer_->finish(); }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
@@ -91,8 +92,8 @@ class RecordingWriter final : public Visitor {
   data::DatasetWriter* writer_ = nullptr;
   std::int64_t step_ = 0;
   std::int64_t episode_frames_ = 0;
-  std::int64_t episode_rows_ = 0;  ///< vehicles in all its frames
-  Hasher episode_content_;         ///< its hash takes the place of the seed of a simulated episode
+  std::int64_t episode_rows_ = 0;  ///< number of vehicles in a frame, summed over the episode
+  Hasher episode_content_;         ///< its hash becomes the seed of the episode
 };
 
 }  // namespace traffic::data_prep

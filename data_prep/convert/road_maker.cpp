@@ -1,3 +1,4 @@
+// The FrameMaker for recordings on a road network.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,8 +16,8 @@ namespace {
 /// Features that no recording of vehicles contains.
 constexpr std::string_view kNeverKnown[] = {"own_backlog",   "conflicting_backlog", "commanded",
                                             "commit_left_s", "others_held",         "waiting"};
-/// Features of traffic lights. The network says where the lights are, but recordings do not say
-/// what they show.
+/// Features of traffic lights. The network contains the places of the lights, but recordings do not
+/// contain their states.
 constexpr std::string_view kSignalFeatures[] = {
     "signal_red",        "signal_change_s",      "signal_cycle",     "conflicting_signal",
     "conflicting_green", "conflicting_change_s", "conflicting_cycle"};
@@ -87,7 +88,7 @@ class RoadMaker final : public FrameMaker {
     scene::Vehicle* vehicle = entry->fresh ? nullptr : state_.find(entry->id);
     if (vehicle != nullptr &&
         vehicle->plan->find(route_edge(*road_, *lane), vehicle->route_index) < 0) {
-      state_.remove(entry->id);  // the vehicle jumped, so it is another one from here on
+      state_.remove(entry->id);  // the vehicle jumped, so it counts as a new vehicle from here on
       tracker_.renew(*entry);
       vehicle = nullptr;
     }
@@ -102,8 +103,8 @@ class RoadMaker final : public FrameMaker {
                          std::uint32_t id) {
     if (id >= routes_.of_vehicle.size()) {
       throw DataError(
-          "{}:{}: vehicle '{}' was missing when the file was read for the routes; convert a file "
-          "that does not change meanwhile",
+          "{}:{}: vehicle '{}' was not in the file when the routes were read; the file must not "
+          "change during the conversion",
           file_, from.line, frame.view(from.name));
     }
     scene::Vehicle vehicle;
@@ -126,7 +127,7 @@ class RoadMaker final : public FrameMaker {
   scene::FrameBuilder builder_;
   scene::GraphFrame frame_;
   Tracker<Nothing> tracker_;
-  std::vector<std::pair<std::uint32_t, double>> given_;  ///< accelerations that the source states
+  std::vector<std::pair<std::uint32_t, double>> given_;  ///< stated accelerations, by vehicle id
   std::vector<std::size_t> signal_columns_ =
       node_columns({std::begin(kSignalFeatures), std::end(kSignalFeatures)});
   bool cvs_ = false;

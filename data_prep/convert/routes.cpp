@@ -1,3 +1,4 @@
+// Finds the lanes and the routes of recorded vehicles on a road network (frame_maker.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,10 +13,10 @@
 namespace traffic::data_prep {
 namespace {
 
-/// Largest number of edges that a vehicle passes between two frames.
+/// Maximum number of edges that a vehicle can pass between two frames.
 constexpr int kMaxHops = 12;
 
-/// The shortest way from `from` to `to` by the number of edges, without `from`; nothing if it has
+/// The way with the fewest edges from edge `from` to edge `to`, without `from`. Nothing if it has
 /// more than kMaxHops edges.
 std::optional<std::vector<int>> way_between(const scene::Road& road, int from, int to) {
   std::vector<std::pair<int, int>> reached{{from, -1}};  // edge, index of its predecessor
@@ -46,6 +47,7 @@ std::optional<std::vector<int>> way_between(const scene::Road& road, int from, i
   return std::nullopt;
 }
 
+/// Collects the edges on which each vehicle drives, while walk() reads the recording.
 class RouteSurvey final : public Visitor {
  public:
   RouteSurvey(const scene::Road& road, const std::function<void(std::size_t)>& progress)
@@ -85,7 +87,7 @@ class RouteSurvey final : public Visitor {
       way.insert(way.end(), between->begin(), between->end());
       return;
     }
-    note(entry, false);  // the vehicle jumped, so it is another one from here on
+    note(entry, false);  // the vehicle jumped, so it counts as a new vehicle from here on
     tracker_.renew(entry);
     entry.state.push_back(edge);
   }
@@ -131,8 +133,9 @@ class RouteSurvey final : public Visitor {
   Tracker<std::vector<int>> tracker_;
   Routes routes_;
   std::map<std::vector<int>, std::uint32_t> kind_of_;
-  std::vector<std::int64_t> times_;  ///< [kinds] vehicles that drove the route to its end
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> cut_off_;  ///< vehicle, kind
+  std::vector<std::int64_t> times_;  ///< [kinds] number of vehicles that drove the route to its end
+  /// Vehicles whose routes are incomplete, with the index of their route in kinds.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> cut_off_;
 };
 
 }  // namespace
@@ -159,15 +162,15 @@ std::optional<int> lane_or_problem(const RecordedFrame& frame, const RecordedVeh
   problems.report(
       file, vehicle.line,
       road.lane_index.contains(lane_id)
-          ? fmt::format("vehicle '{}' has no pos on its lane '{}'", name, lane_id)
-          : fmt::format("vehicle '{}' is on lane '{}', which the --network does not have", name,
+          ? fmt::format("vehicle '{}' has no position on its lane '{}'", name, lane_id)
+          : fmt::format("vehicle '{}' is on lane '{}', which is not in the --network", name,
                         lane_id));
   return std::nullopt;
 }
 
 Routes survey_routes(Recording& recording, const std::string& file, const scene::Road& road,
                      const std::function<void(std::size_t vehicles)>& progress) {
-  // The later conversion of the frames reports these problems.
+  // These problems are reported when the frames are converted in a second pass.
   InputProblems passed_over(true);
   RouteSurvey survey(road, progress);
   walk(recording, file, Places::kLanes, passed_over, survey);

@@ -24,17 +24,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Stands for the seed that a simulated episode has.
+/// The seed of a recorded episode: a hash of its content. Simulated episodes have the seed of their
+/// simulation instead.
 std::uint64_t content_seed(const driving::RecordedScene& scene, const std::string& input,
                            std::int64_t episode) {
   Hasher hash;
-  // Empty episodes have no content by which they differ.
+  // Empty episodes have no content, so input and number distinguish them.
   if (scene.nodes.empty()) hash.update(fmt::format("{} {}", input, episode));
   hash.update(std::as_bytes(std::span(scene.time_s)));
   hash.update(std::as_bytes(std::span(scene.nodes)));
   return hash.digest();
 }
 
+/// Converts all inputs of one command into scenes.
 class SceneConversion {
  public:
   SceneConversion(const ConvertOptions& options, const std::string& command_line)
@@ -49,8 +51,8 @@ class SceneConversion {
     }
     if (options.record_every != 1 || options.float16) {
       throw ConfigError(
-          "--scenes: frames of scenes are always {} s apart and have float32; leave "
-          "--record-every and --float16 out",
+          "--scenes: frames of scenes are always {} s apart and contain float32; remove "
+          "--record-every and --float16",
           driving::kFrame_s);
     }
     road_ = std::make_shared<const scene::Road>(scene::read_road(options.network));
@@ -114,8 +116,8 @@ class SceneConversion {
     maker.finish();
     if (walked.step_s == 0 || maker.num_vehicles() == 0) {
       throw DataError(
-          "{}: has {} frames and {} vehicles on lanes of the --network ({} parts were skipped); "
-          "expected a recording of its traffic",
+          "{}: has {} frames and {} vehicles on lanes of the --network ({} rows or parts with "
+          "problems were skipped); expected a recording of traffic on this network",
           result.input, walked.frames, maker.num_vehicles(), problems.count());
     }
     result.gaps = walked.gaps;
@@ -128,7 +130,7 @@ class SceneConversion {
   }
 
   Routes survey(const RecordingFile& file, const std::string& shown) const {
-    InputProblems passed_over(true);  // the conversion of the frames reports these problems
+    InputProblems passed_over(true);  // convert() reports them when it reads the file again
     const auto recording = open_recording(file, options_.from, passed_over);
     ShownProgress progress(*recording, "routes in " + shown);
     return survey_routes(*recording, shown, *road_,

@@ -1,4 +1,4 @@
-/// Converts recordings on a network into scenes for driving policies.
+/// convert_to_scenes() converts recordings on a road network into scenes for driving policies.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace traffic::data_prep {
 
-/// Does the same as convert_recordings(), but makes scenes. Call it if options.scenes is set.
+/// Does the same as convert_recordings(), but makes scenes instead of graphs. convert_recordings()
+/// calls it if options.scenes is set.
 [[nodiscard]] std::vector<ConvertedInput> convert_to_scenes(const ConvertOptions& options,
                                                             const std::string& command_line);
 

@@ -10,11 +10,13 @@
 namespace traffic::data_prep {
 namespace {
 
-/// Letter of SUMO for a light that is switched off: recordings do not state what lights show.
+/// SUMO's letter for a light that is switched off. All lights get it, because recordings do not
+/// contain the states of lights.
 constexpr std::uint8_t kUnknownSignal = 'O';
-/// Times of frames that differ less are the same.
+/// Times of frames that differ by less than this are treated as equal.
 constexpr double kTimeTolerance_s = 1e-3;
 
+/// For each of `count` names, its index in `names`; -1 if it is not there.
 std::vector<std::int32_t> indices_in(const std::vector<std::string>& names, std::size_t count,
                                      const std::function<const std::string&(std::size_t)>& name) {
   std::unordered_map<std::string, std::int32_t> numbers;
@@ -29,6 +31,7 @@ std::vector<std::int32_t> indices_in(const std::vector<std::string>& names, std:
   return indices;
 }
 
+/// Interpolates between two poses. A share of 0 gives `a`, and 1 gives `b`.
 driving::Pose between(const driving::Pose& a, const driving::Pose& b, double share) {
   return {a.x_m + share * (b.x_m - a.x_m), a.y_m + share * (b.y_m - a.y_m),
           driving::wrapped_rad(a.heading_rad +
@@ -59,7 +62,7 @@ SceneMaker::SceneMaker(std::shared_ptr<const scene::Road> road,
 void SceneMaker::begin_stretch(double step_s) {
   if (step_s > driving::kFrame_s + kTimeTolerance_s) {
     throw DataError(
-        "{}: its times are {:.6g} s apart; scenes need a position at least every {} s, write it "
+        "{}: its times are {:.6g} s apart, but scenes need positions at least every {} s; record "
         "more often (SUMO: --step-length, --device.fcd.period)",
         file_, step_s, driving::kFrame_s);
   }
@@ -99,7 +102,7 @@ void SceneMaker::take(const RecordedFrame& frame, const RecordedVehicle& from) {
     state.type = frame.view(from.type);
     state.length_m = std::isnan(from.length_m) ? options_.vehicle_length_m : from.length_m;
   }
-  if (from.jumped) {  // a policy must not learn that a vehicle drives there
+  if (from.jumped) {  // becomes a new vehicle, because a policy must not learn from the jump
     state.before = {};
     vehicle_of_.erase(entry->id);
   }
@@ -113,8 +116,8 @@ void SceneMaker::follow_route(const RecordedFrame& frame, const RecordedVehicle&
   const auto place = [&]() -> int {
     if (entry.id >= routes_.of_vehicle.size()) {
       throw DataError(
-          "{}:{}: vehicle '{}' was missing when the file was read for the routes; convert a file "
-          "that does not change meanwhile",
+          "{}:{}: vehicle '{}' was not in the file when the routes were read; the file must not "
+          "change during the conversion",
           file_, from.line, frame.view(from.name));
     }
     const auto& route = routes_.kinds[routes_.of_vehicle[entry.id]];
@@ -122,7 +125,7 @@ void SceneMaker::follow_route(const RecordedFrame& frame, const RecordedVehicle&
     return found == route.end() ? -1 : static_cast<int>(found - route.begin());
   };
   int index = place();
-  if (index < 0) {  // the vehicle jumped, so it is another one from here on
+  if (index < 0) {  // the vehicle jumped, so it counts as a new vehicle from here on
     tracker_.renew(entry);
     index = place();
   }
@@ -171,8 +174,8 @@ void SceneMaker::add_frame(double share) {
   if (options_.episode_s > 0 && length_s >= options_.episode_s - kTimeTolerance_s) finish();
 }
 
-/// Adds a vehicle to the frame, unless it appeared after the frame's time: it is then in frames
-/// from its first time in the recording on.
+/// Adds a vehicle to the frame. Does not add a vehicle whose first recorded time is after the time
+/// of the frame.
 void SceneMaker::add_node(Entry& entry, double share) {
   const State& state = entry.state;
   if (!state.now.valid || (share < 1.0 && !state.before.valid)) return;
@@ -209,7 +212,7 @@ std::int32_t SceneMaker::route_in_scene(const Entry& entry) {
   if (is_new) {
     for (const int edge : routes_.kinds[kind]) {
       const std::int32_t number = edge_in_map_[static_cast<std::size_t>(edge)];
-      if (number >= 0) scene_.route_edges.push_back(number);  // some edges are closed to cars
+      if (number >= 0) scene_.route_edges.push_back(number);  // skips edges closed to cars
     }
     scene_.route_begin.push_back(static_cast<std::int64_t>(scene_.route_edges.size()));
   }

@@ -1,4 +1,5 @@
-/// Turns recorded vehicles on a network into scenes for driving policies.
+/// SceneMaker turns the vehicles of a recording on a road network into scenes (one per episode),
+/// from which driving policies learn.
 #pragma once
 
 #include <cstdint>
@@ -18,38 +19,38 @@
 namespace traffic::data_prep {
 
 struct SceneMakerOptions {
-  double vehicle_length_m = 5.0;  ///< length of vehicles whose source does not state it
+  double vehicle_length_m = 5.0;  ///< length of vehicles for which the recording does not state it
   double vehicle_width_m = 1.8;
-  double episode_s = 0;  ///< 0: episodes are as long as the stretches of the recording
+  double episode_s = 0;  ///< length of episodes; 0 means that each stretch (walk.h) is an episode
 };
 
 /// Receives every complete scene.
 using SceneSink = std::function<void(driving::RecordedScene& scene)>;
 
-/// Puts the vehicles of a recording into frames driving::kFrame_s apart. Between two times of the
-/// recording it interpolates positions, headings and speeds.
+/// The frames of a scene are driving::kFrame_s apart. If a frame lies between two times of the
+/// recording, positions, headings and speeds are interpolated.
 class SceneMaker final : public Visitor {
  public:
-  /// @param routes of the same recording on the same road
-  /// @param file for messages
+  /// @param routes routes of the same recording on the same road network
+  /// @param file name of the recording, for messages
   SceneMaker(std::shared_ptr<const scene::Road> road, std::shared_ptr<const driving::RoadMap> map,
              Routes routes, const SceneMakerOptions& options, std::string file,
              InputProblems& problems, SceneSink sink);
 
-  /// @throws DataError if the times of the recording are farther apart than frames of scenes
+  /// @throws DataError if the times of the recording are farther apart than driving::kFrame_s
   void begin_stretch(double step_s) override;
   void visit(const RecordedFrame& frame, double time_s) override;
-  /// Hands the last scene over.
+  /// Passes the last scene to the sink.
   void finish();
   /// Number of distinct vehicles so far.
   [[nodiscard]] std::int64_t num_vehicles() const { return tracker_.num_seen(); }
 
  private:
-  /// A vehicle at a time of the recording; its position is that of its centre.
+  /// A vehicle at one time of the recording.
   struct Sample {
-    driving::Pose pose{};
+    driving::Pose pose{};  ///< of the centre of the vehicle
     double speed_mps = 0;
-    std::int32_t lane = -1;  ///< lane of the map; -1: none
+    std::int32_t lane = -1;  ///< lane of the map; -1 if the lane is not in the map
     bool valid = false;
   };
   struct State {
@@ -61,11 +62,13 @@ class SceneMaker final : public Visitor {
   };
   using Entry = Tracker<State>::Entry;
 
-  /// Takes over a vehicle of the present frame, unless it is on no lane of the network.
+  /// Processes a vehicle of the current frame. Reports and skips a vehicle that is not on a lane of
+  /// the network.
   void take(const RecordedFrame& frame, const RecordedVehicle& from);
   [[nodiscard]] bool read_sample(const RecordedFrame& frame, const RecordedVehicle& from, int lane,
                                  double length_m, Sample& sample);
-  /// Keeps to the vehicle's route, or makes it another vehicle that appears here.
+  /// Finds the vehicle's place on its route. If the vehicle is not on its route any more, makes it
+  /// a new vehicle.
   void follow_route(const RecordedFrame& frame, const RecordedVehicle& from, int lane,
                     Entry& entry);
   void add_frame(double share);
@@ -80,13 +83,17 @@ class SceneMaker final : public Visitor {
   std::string file_;
   InputProblems& problems_;
   SceneSink sink_;
-  std::vector<std::int32_t> lane_in_map_;  ///< [lanes of the road] -1: closed to cars
-  std::vector<std::int32_t> edge_in_map_;  ///< [edges of the road]
+  /// [lanes of the road network] index of the lane in the map; -1 if the lane is closed to cars
+  std::vector<std::int32_t> lane_in_map_;
+  /// [edges of the road network] index of the edge in the map; -1 if the edge is closed to cars
+  std::vector<std::int32_t> edge_in_map_;
   Tracker<State> tracker_;
   std::vector<Entry*> present_;  ///< vehicles of the latest frame
   driving::RecordedScene scene_;
-  std::unordered_map<std::uint32_t, std::int32_t> vehicle_of_;  ///< by number in the recording
-  std::unordered_map<std::uint32_t, std::int32_t> route_of_;    ///< by kind of route
+  /// Index of a vehicle in scene_, by its number in the recording.
+  std::unordered_map<std::uint32_t, std::int32_t> vehicle_of_;
+  /// Index of a route in scene_, by its index in Routes::kinds.
+  std::unordered_map<std::uint32_t, std::int32_t> route_of_;
   double last_time_s_ = 0;
   double next_frame_s_ = 0;
   bool stretch_is_new_ = true;

@@ -20,8 +20,8 @@ constexpr std::size_t kHeadBytes = 4096;
 constexpr int kLookForStop_ms = 200;
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 
-/// Opens a named pipe without waiting for its writer: read_unless_stopped() waits, and can be
-/// interrupted.
+/// Opens the file or the standard input. Does not wait for the writer of a named pipe, because the
+/// user could not interrupt this wait. read_unless_stopped() waits instead.
 int open_input(const std::string& path) {
   if (path == "-") return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
   return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -63,8 +63,9 @@ TextInput::TextInput(const std::string& path, std::string shown)
     errno = EISDIR;
   }
   if (!file_.is_open()) {
-    throw DataError("{}: cannot be opened: {}; give files that are there, or - for a pipe", name_,
-                    std::strerror(errno));
+    throw DataError(
+        "{}: cannot be opened: {}; name existing files, or - for the standard input", name_,
+        std::strerror(errno));
   }
   if (path != "-" && S_ISREG(status.st_mode)) file_bytes_ = status.st_size;
   std::string magic(kGzipMagic.size(), '\0');
@@ -89,7 +90,7 @@ TextInput::TextInput(const std::string& path, std::string shown)
   if (head_.starts_with("\xFF\xFE") || head_.starts_with("\xFE\xFF") ||
       head_.find('\0') != std::string::npos) {
     throw DataError(
-        "{}: is UTF-16 or no text at all; convert UTF-16 to UTF-8 (iconv -f UTF-16 -t UTF-8), and "
+        "{}: is UTF-16 or not a text; convert UTF-16 to UTF-8 (iconv -f UTF-16 -t UTF-8), and "
         "unpack archives other than gzip",
         name_);
   }
@@ -114,7 +115,8 @@ std::size_t TextInput::read_decoded(std::span<char> room) {
   return n;
 }
 
-/// Inflates a gzip file, which may have several members, and padding behind the last one.
+/// Reads and decompresses bytes of a gzip file. The file may have several members (gzip streams one
+/// after the other), and padding after the last member.
 std::size_t TextInput::inflate_some(std::span<char> room) {
   gzip_->next_out = reinterpret_cast<Bytef*>(room.data());
   gzip_->avail_out = static_cast<uInt>(room.size());
@@ -152,8 +154,9 @@ std::size_t TextInput::read_stored(std::span<char> room) {
 }
 
 void TextInput::fail(const char* why) const {
-  throw DataError("{}: cannot be read on: {}; it is damaged or was cut off, make it again", name_,
-                  why);
+  throw DataError(
+      "{}: the rest cannot be read: {}; the file is damaged or was cut off, make it again", name_,
+      why);
 }
 
 double TextInput::share_read() const {

@@ -12,7 +12,7 @@ struct Axis {
   double x;
   double y;
 };
-/// In the order of Heading.
+/// The unit vectors of the headings, in the order of Heading.
 constexpr std::array<Axis, 4> kAxes{{{1, 0}, {0, 1}, {-1, 0}, {0, -1}}};
 
 bool is_same_moment(const TrackRow& a, const TrackRow& b) {

@@ -1,4 +1,5 @@
-/// Sorts trajectories, which the source lists vehicle by vehicle, by time.
+/// TrackTable sorts the rows of a recording by time. The readers of NGSIM and highD use it, because
+/// these recordings list the trajectories vehicle by vehicle.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ enum class Heading : std::uint8_t { kEast, kNorth, kWest, kSouth };
 
 /// A vehicle at one moment, in metres and seconds.
 struct TrackRow {
-  std::int64_t tick = 0;    ///< time in units of the source
+  std::int64_t tick = 0;    ///< time in units of TrackTable::tick_s
   std::uint32_t track = 0;  ///< index into TrackTable::tracks
   std::uint32_t line = 0;
   float x_m = 0;
@@ -27,6 +28,7 @@ struct TrackRow {
   Heading heading = Heading::kEast;
 };
 
+/// The properties of one vehicle.
 struct Track {
   std::string name;
   std::string type;
@@ -37,26 +39,27 @@ struct Track {
 /// The lane of a row.
 struct LanePlace {
   std::string name;
-  int index = 0;  ///< 0 is the rightmost
+  int index = 0;  ///< 0 is the rightmost lane
 };
 
-/// Holds all rows in memory, 40 bytes each, because the source lists vehicle by vehicle.
+/// Keeps all rows in memory, 40 bytes each.
 struct TrackTable {
   std::vector<Track> tracks;
   std::vector<TrackRow> rows;
-  double tick_s = 0.1;
-  std::int64_t repeated_rows = 0;  ///< dropped by sort_by_track()
+  double tick_s = 0.1;             ///< length of a tick in seconds
+  std::int64_t repeated_rows = 0;  ///< number of rows that sort_by_track() has dropped
 
-  /// Sorts the rows by track and time. Drops rows that repeat another one; reports rows that put a
-  /// vehicle in two places at once, and drops the later one.
+  /// Sorts the rows by track and time. Drops rows that repeat another row. If two rows put a
+  /// vehicle in two places at the same time, reports and drops the later row.
   void sort_by_track(const std::string& file, InputProblems& problems);
-  /// Hands over frames in the order of time, as one stretch whose first frame is at 0 s. Changes
-  /// the order of the rows.
-  /// @return false if the sink wants no more
+  /// Passes all frames to the sink in the order of time, as one stretch whose first frame is at 0
+  /// s. Changes the order of the rows.
+  /// @return false if the sink has stopped the reading
   bool play(const std::function<LanePlace(const TrackRow&)>& lane_of, const FrameSink& sink);
 };
 
-/// The last part of a remark on a source: "; 12 rows that repeat others were dropped", or empty.
+/// A text to append to Recording::remark(), e.g. "; 12 rows that repeat others were dropped". Empty
+/// if no rows were dropped.
 [[nodiscard]] std::string repeated_rows_remark(std::int64_t rows);
 
 }  // namespace traffic::data_prep

@@ -1,5 +1,6 @@
-/// Numbers the vehicles of a recording in the order of their appearance. A vehicle that is missing
-/// from a frame has left; if its name comes back, it is another vehicle.
+/// Tracker follows the vehicles of a recording from frame to frame by their names. It numbers them
+/// in the order of their appearance. A vehicle that is missing from a frame has left. If its name
+/// appears again later, it counts as a new vehicle.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +12,13 @@
 
 namespace traffic::data_prep {
 
-/// @tparam State the caller's data of a vehicle, kept until the vehicle leaves
+/// @tparam State the caller's data about a vehicle, which are kept until the vehicle leaves
 template <typename State>
 class Tracker {
  public:
   struct Entry {
     std::uint32_t id = 0;
-    bool fresh = true;  ///< the current frame is the vehicle's first
+    bool fresh = true;  ///< whether the current frame is the vehicle's first
     State state{};
 
    private:
@@ -26,8 +27,8 @@ class Tracker {
   };
 
   void begin_frame() { ++frame_; }
-  /// Notes that the frame has a vehicle of this name. @return null if the frame already has such a
-  /// vehicle
+  /// Records that the current frame has a vehicle with this name.
+  /// @return the vehicle; null if the frame already has a vehicle with this name
   Entry* see(std::string_view name) {
     auto found = entries_.find(name);
     if (found == entries_.end()) {
@@ -42,18 +43,19 @@ class Tracker {
     ++seen_;
     return &found->second;
   }
-  /// The entry of a vehicle that the current frame has; null if it does not have it.
+  /// The vehicle with this name in the current frame; null if the frame does not have it.
   [[nodiscard]] Entry* find(std::string_view name) {
     const auto found = entries_.find(name);
     return found != entries_.end() && found->second.frame == frame_ ? &found->second : nullptr;
   }
-  /// Turns the entry into another vehicle, which appears in the current frame.
+  /// Makes the entry a new vehicle, which appears in the current frame.
   void renew(Entry& entry) {
     entry.id = next_id_++;
     entry.fresh = true;
     entry.state = {};
   }
-  /// Forgets the vehicles that the frame did not have. @param left called with each of them
+  /// Removes the vehicles that the current frame does not have.
+  /// @param left called with each removed vehicle
   template <typename Left>
   void end_frame(Left left) {
     if (seen_ < entries_.size()) {
@@ -65,12 +67,14 @@ class Tracker {
     }
     seen_ = 0;
   }
-  /// Forgets all vehicles. @param left called with each of them
+  /// Removes all vehicles.
+  /// @param left called with each removed vehicle
   template <typename Left>
   void clear(Left left) {
     for (auto& item : entries_) left(item.second);
     entries_.clear();
   }
+  /// Number of distinct vehicles so far.
   [[nodiscard]] std::uint32_t num_seen() const { return next_id_; }
 
  private:

@@ -22,7 +22,8 @@ namespace {
 constexpr std::size_t kQueueFrames = 16;
 constexpr double kStepTolerance = 1e-3;
 
-/// Reads a recording ahead in a thread, which hands full frames over and gets empty ones back.
+/// Reads a recording in a thread of its own, some frames ahead. Frames that the caller has
+/// processed go back to the thread, which reuses their memory.
 class ReadAhead {
  public:
   explicit ReadAhead(Recording& recording) : thread_([this, &recording] { read(recording); }) {}
@@ -37,7 +38,8 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  /// Swaps the next frame into `frame`, whose old buffers are reused. @return false at the end
+  /// Stores the next frame in `frame`. The thread reuses the old buffers of `frame`.
+  /// @return false at the end of the recording
   bool next(RecordedFrame& frame) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !full_.empty() || done_; });
@@ -92,7 +94,7 @@ class ReadAhead {
   std::thread thread_;
 };
 
-/// Finds the length of a step, and turns times into steps.
+/// Finds the length of a time step, checks times and vehicles of each frame, and calls the visitor.
 class Steps {
  public:
   Steps(const std::string& file, Places places, double largest_speed_error, InputProblems& problems,
@@ -117,9 +119,8 @@ class Steps {
     motion_.finish();
     if (2 * result_.gaps > result_.frames) {
       throw DataError(
-          "{}: {} of {} frames come more than {:.6g} s after the one before them; expected frames "
-          "at "
-          "equal distances",
+          "{}: {} of {} frames come more than {:.6g} s after the previous frame; expected frames "
+          "at equal intervals",
           file_, result_.gaps, result_.frames, result_.step_s);
     }
     result_.jumps = motion_.jumps();
@@ -135,8 +136,8 @@ class Steps {
     first_.clear();
   }
 
-  /// The most frequent difference of times among the first frames; of several equally frequent
-  /// differences the earliest. 0 if no time grows.
+  /// The most frequent difference between the times of consecutive frames, among the first frames.
+  /// If several differences are equally frequent, the one that occurs first. 0 if no time grows.
   [[nodiscard]] double most_frequent_step() const {
     std::vector<std::pair<double, int>> counts;
     for (std::size_t i = 1; i < first_.size(); ++i) {
@@ -157,8 +158,9 @@ class Steps {
     return most == counts.end() ? 0 : most->first;
   }
 
-  /// The difference of two times. Large absolute times have few digits left behind the point. The
-  /// result is therefore rounded to microseconds if this changes it by less than their precision.
+  /// The difference of two times. Large absolute times have few precise digits after the point. The
+  /// result is therefore rounded to microseconds if this changes it by less than the precision of
+  /// the times.
   static double difference_s(double later_s, double earlier_s) {
     constexpr double kPerSecond = 1e6;
     const double found_s = later_s - earlier_s;
@@ -190,19 +192,20 @@ class Steps {
     if (frame.time_s > last_s_) return true;
     problems_.report(
         file_, frame.line,
-        fmt::format("the time is {} s after {} s, expected a later one", frame.time_s, last_s_));
+        fmt::format("the time {} s follows {} s, expected a later time", frame.time_s, last_s_));
     return false;
   }
 
-  /// After a longer gap the times may be anywhere between steps, because another recording may
-  /// follow in the same file.
+  /// Checks that the frame comes one step after the previous frame. After a gap of two steps or
+  /// more any time is accepted, because another recording may follow in the same file.
+  /// @param steps time since the previous frame in steps
   bool is_whole_step(const RecordedFrame& frame, double steps) {
     constexpr double kLongGap = 2 - kStepTolerance;
     if (steps >= kLongGap || std::abs(steps - 1) <= kStepTolerance) return true;
     problems_.report(file_, frame.line,
-                     fmt::format("the frame of {} s comes {:.6g} s after the one before it, most "
-                                 "are {:.6g} s apart; write times with all their digits (SUMO: "
-                                 "--precision) and at equal distances",
+                     fmt::format("the frame at {} s comes {:.6g} s after the previous frame, but "
+                                 "most frames are {:.6g} s apart; write times with all digits "
+                                 "(SUMO: --precision) and at equal intervals",
                                  frame.time_s, frame.time_s - last_s_, result_.step_s));
     return false;
   }
@@ -220,7 +223,7 @@ class Steps {
   Visitor& visitor_;
   MotionCheck motion_;
   WalkResult result_;
-  std::vector<RecordedFrame> first_;  ///< until the step is known
+  std::vector<RecordedFrame> first_;  ///< the first frames, until the length of a step is known
   double begin_s_ = 0;
   double last_s_ = 0;
 };

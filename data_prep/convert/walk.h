@@ -1,4 +1,5 @@
-/// Goes through a recording in steps of equal length.
+/// walk() reads a recording, checks its times and vehicles, and passes its frames to a Visitor. The
+/// frames come at equal intervals (steps); after a gap a new stretch begins.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +14,28 @@ namespace traffic::data_prep {
 class Visitor {
  public:
   virtual ~Visitor() = default;
-  /// Begins a stretch: called at the start, at another place or day, and after every gap in the
-  /// times. No vehicle continues into the new stretch.
+  /// Begins a stretch, a sequence of frames at equal intervals. walk() calls it at the start, after
+  /// every gap in the times, and when another place or day begins. No vehicle continues into the
+  /// new stretch.
   virtual void begin_stretch(double step_s) = 0;
-  /// @param time_s since the start of the stretch, which is one step before its first frame, as in
-  /// a simulation
+  /// @param time_s time since the start of the stretch. As in a simulation, the start is one step
+  ///   before the first frame
   virtual void visit(const RecordedFrame& frame, double time_s) = 0;
 };
 
 struct WalkResult {
-  double step_s = 0;  ///< the most frequent difference of times; 0: fewer than two frames
+  double step_s = 0;  ///< length of a step; 0 if there are fewer than two frames
   std::int64_t frames = 0;
-  std::int64_t gaps = 0;   ///< number of gaps in the times, without changes of place or day
+  std::int64_t gaps = 0;   ///< number of gaps in the times; changes of place or day do not count
   std::int64_t jumps = 0;  ///< number of moves that a vehicle cannot have made by driving
 };
 
-/// Reads the recording in a thread of its own and checks times and vehicles. Reports times that do
-/// not grow or lie between steps, and impossible vehicles.
-/// @param file for messages
-/// @throws DataError for the first problem unless they are skipped; for displacements that
-/// contradict the speeds
-/// @throws Error when a stop is requested
+/// Reads the recording in a thread of its own. Reports times that do not grow or lie between steps,
+/// and vehicles with impossible numbers (motion_check.h).
+/// @param file name of the recording, for messages
+/// @throws DataError for the first problem if problems are not skipped. Also if displacements
+///   contradict speeds or headings in the whole recording
+/// @throws Error with ExitCode::kStopped when a stop is requested
 WalkResult walk(Recording& recording, const std::string& file, Places places,
                 InputProblems& problems, Visitor& visitor);
 

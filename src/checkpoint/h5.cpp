@@ -3,8 +3,8 @@
 namespace traffic::checkpoint::h5 {
 namespace {
 
-/// HDF5 calls this function for each error of its stack, innermost first. The innermost error names
-/// the cause.
+/// Stores the text of the innermost error, which names the cause. HDF5 calls this function for each
+/// error of its stack; the innermost error has n == 0.
 herr_t take_first(unsigned n, const H5E_error2_t* error, void* text) {
   if (n == 0 && error->desc != nullptr) *static_cast<std::string*>(text) = error->desc;
   return 0;

@@ -1,4 +1,5 @@
-/// Owning handles for HDF5 identifiers, and checked calls that throw HDF5's own error text.
+/// Helpers for calls of the HDF5 library: handles that close an HDF5 identifier in the destructor,
+/// and check(), which throws HDF5's own error text.
 #pragma once
 
 #include <hdf5.h>
@@ -8,7 +9,7 @@
 
 namespace traffic::checkpoint::h5 {
 
-/// Owns an identifier; moved-from it owns none.
+/// Owns an identifier of HDF5 and closes it with the function Close.
 template <herr_t (*Close)(hid_t)>
 class Handle {
  public:

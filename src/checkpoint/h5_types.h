@@ -1,5 +1,5 @@
-/// The HDF5 types of the values of a checkpoint. Reader and writer use the same, so HDF5 never
-/// converts.
+/// The HDF5 types in which the values of a checkpoint are stored. Reading and writing use the same
+/// types, so HDF5 never converts values.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -11,8 +11,10 @@
 
 namespace traffic::checkpoint {
 
-/// Type of the elements of a tensor; bool is the enumeration that h5py uses.
+/// Type of the elements of a tensor. A bool is stored as the enumeration {FALSE, TRUE} of one byte,
+/// as h5py does.
 h5::Type tensor_type(at::ScalarType dtype);
+/// The type whose tensor_type() is `type`; nothing if there is no such type.
 std::optional<at::ScalarType> dtype_of(const h5::Type& type);
 
 /// One zero-terminated UTF-8 text of at most bytes-1 bytes.

@@ -42,7 +42,8 @@ void read_at(int fd, std::uint64_t offset, std::span<std::byte> out,
   }
 }
 
-/// The smallest power of two that needs no more blocks than the header has room for.
+/// Size of a block: the smallest power of two, at least kMinBlockBytes, with which the file has at
+/// most kMaxBlocks blocks.
 std::uint64_t block_bytes_for(std::uint64_t payload_bytes) {
   std::uint64_t block = kMinBlockBytes;
   while ((payload_bytes + block - 1) / block > kMaxBlocks) block *= 2;
@@ -52,7 +53,7 @@ std::uint64_t block_bytes_for(std::uint64_t payload_bytes) {
 void check_fields(const Header& header, std::uint64_t file_bytes, const std::string& file) {
   if (header.magic != Header{}.magic) {
     throw CheckpointError(
-        "checkpoint {}: header: no signature TRAFCKPT; this is no checkpoint of "
+        "checkpoint {}: header: no signature TRAFCKPT; this file is not a checkpoint of "
         "this program",
         file);
   }

@@ -1,4 +1,5 @@
-/// The header of a checkpoint file: format, length, and hashes of everything after it.
+/// The header of a checkpoint file, its first 4096 bytes. It contains the format version, the
+/// length of the file, and hashes of all data after the header. file.h describes the whole file.
 ///
 ///   offset  type      field
 ///   0       char[8]   "TRAFCKPT"
@@ -6,12 +7,12 @@
 ///   12      u32       bytes of the header (4096)
 ///   16      u64       bytes of the file
 ///   24      i64       step
-///   32      u64       bytes of a block (the last one may be shorter)
+///   32      u64       bytes of a block; the last block may be shorter
 ///   40      u64       number of blocks, at most 505
-///   48      u64[505]  XXH3-64 of each block, zero where there is none
-///   4088    u64       XXH3-64 of bytes 0..4087
+///   48      u64[505]  XXH3-64 hash of each block; unused entries are zero
+///   4088    u64       XXH3-64 hash of bytes 0..4087
 ///
-/// Little-endian.
+/// All numbers are little-endian.
 #pragma once
 
 #include <array>
@@ -43,8 +44,8 @@ struct Header {
 };
 static_assert(sizeof(Header) == kHeaderBytes);
 
-/// The file may be a good checkpoint, but this process cannot read it: access is denied, the device
-/// fails, or the format version is another one.
+/// Thrown if the file may be a good checkpoint, but this process cannot read it: access is denied,
+/// the device fails, or the format version is not the one of this program.
 class UnknownCheckpoint : public CheckpointError {
   using CheckpointError::CheckpointError;
 };
@@ -53,7 +54,8 @@ class UnknownCheckpoint : public CheckpointError {
 Header make_header(std::int64_t step, std::span<const std::byte> payload);
 
 /// Reads and checks the header of an open file.
-/// @throws UnknownCheckpoint, CheckpointError
+/// @throws UnknownCheckpoint if the file cannot be read or has another format version
+/// @throws CheckpointError if the file is damaged or is not a checkpoint
 Header read_header(int fd, const std::filesystem::path& path);
 
 /// Compares every block after the header with its hash.

@@ -11,14 +11,15 @@
 namespace traffic::checkpoint {
 namespace {
 
-/// Room for the structures of HDF5 around one value; only a guess for the first allocation.
+/// Estimated size of the structures that HDF5 stores for one value. It is used only for the size of
+/// the first allocation.
 constexpr std::size_t kBytesPerPart = 1024;
-/// More links than any group has. Up to this number HDF5 keeps the links in the group's header,
-/// which is its simplest form.
+/// More links than any group has. HDF5 keeps up to this number of links in the group's header, the
+/// simplest form of storage.
 constexpr unsigned kMaxCompactLinks = 65000;
 
-/// Groups list their links in one simple table and record no times, so that equal snapshots give
-/// equal files.
+/// Makes groups store their links in the group's header and record no times, so that equal
+/// snapshots give equal files.
 void set_group_properties(hid_t properties) {
   h5::check(H5Pset_link_phase_change(properties, kMaxCompactLinks, kMaxCompactLinks - 1),
             "H5Pset_link_phase_change");
@@ -42,7 +43,7 @@ h5::File create_in_memory(const Snapshot& snapshot) {
       h5::check(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, create.id(), access.id()), "H5Fcreate"));
 }
 
-/// Creates the groups of a name on the way to its last part.
+/// Creates the groups that the name contains: for "a/b/c" the groups "a" and "a/b".
 void create_groups(const h5::File& file, const std::string& name) {
   h5::Properties create(h5::check(H5Pcreate(H5P_GROUP_CREATE), "H5Pcreate"));
   set_group_properties(create.id());
@@ -100,7 +101,7 @@ struct DatasetWriter {
   }
 };
 
-/// Names the format in the file, for people who open it with other tools.
+/// Adds a text that names the format, for people who open the file with other tools.
 void write_format_attribute(const h5::File& file) {
   const std::string format = "traffic_train checkpoint, format version 1";
   const h5::Type type = text_type(format.size() + 1);

@@ -1,5 +1,6 @@
-/// A checkpoint file in memory. The program, not HDF5, writes and fsyncs the file afterwards. It
-/// therefore sees all errors, and HDF5 never has to handle a full disk.
+/// Image builds the bytes of a checkpoint file in memory with HDF5. FileImage (file.h) then writes
+/// these bytes to the disk without HDF5. So this program sees every error of the disk, and HDF5
+/// never has to handle a full disk.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,9 @@ class Image {
   /// Copies the values.
   /// @throws h5::CallFailed, e.g. when there is not enough memory
   explicit Image(const Snapshot& snapshot);
-  /// Computes the hashes and writes the header. Does not call HDF5.
-  /// @return the file; valid as long as this object
+  /// Computes the hashes and writes the header into the image. Does not call HDF5, so any thread
+  /// may call it.
+  /// @return the bytes of the file; valid as long as this object
   [[nodiscard]] std::span<const std::byte> seal();
   [[nodiscard]] std::int64_t step() const { return step_; }
 

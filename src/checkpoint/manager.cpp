@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kStepPrefix = "step-";
 constexpr std::string_view kSuffix = ".h5";
 
-/// "step-000001234.h5" -> 1234
+/// The step in a file name: 1234 for "step-000001234.h5". Nothing for a name of another form.
 std::optional<std::int64_t> step_of(const std::string& name) {
   if (!name.starts_with(kStepPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
   std::int64_t step = 0;
@@ -59,7 +59,7 @@ void remove_file(const fs::path& path) {
 struct CheckpointFile {
   fs::path path;
   std::int64_t step = 0;
-  std::string reason;  ///< why even its step cannot be read; empty if it can
+  std::string reason;  ///< why the step cannot be read from the file; empty if it can
 };
 
 /// All checkpoints of the folder, newest step first. At equal steps the step's own file comes
@@ -102,12 +102,13 @@ void link_or_copy(const fs::path& source, const fs::path& target) {
   }
   AtomicFile file(target);
   if (::link(source.c_str(), file.temp_path().c_str()) != 0) {
-    std::error_code error;  // no hard links on this file system
+    std::error_code error;  // the file system may have no hard links
     fs::copy_file(source, file.temp_path(), error);
     if (error) throw io_error("copy", source, error.value());
   }
   file.commit();
-  // rename() does nothing when both names are links of one file already.
+  // commit() renames the temporary file. rename() does nothing if both names are links of one file,
+  // so the temporary name may still exist.
   remove_file(file.temp_path());
 }
 
@@ -161,7 +162,7 @@ fs::path CheckpointManager::save_step(const FileImage& image, bool best) {
 void CheckpointManager::save_best(const FileImage& image) { write(image, best_path()); }
 
 void CheckpointManager::write(const FileImage& image, const fs::path& path) {
-  create_folder(dir_);  // somebody may have removed it meanwhile
+  create_folder(dir_);  // a user may have removed it during the run
   const FileInfo written = image.write(path);
   part_folder_->add(written.hash, image.named_parts());
 }
@@ -207,8 +208,8 @@ void CheckpointManager::prune() const {
   const std::vector<std::int64_t> all = steps();
   const auto keep = static_cast<std::size_t>(keep_last_);
   if (all.size() <= keep) return;
-  // The newest undamaged checkpoint stays, however old it is; usually it was saved just now. If all
-  // are damaged, all stay.
+  // The newest undamaged checkpoint stays even if it is not among the newest keep_last_ files. If
+  // all checkpoints are damaged, all stay.
   const auto newest_whole = std::find_if(
       all.begin(), all.end(), [this](std::int64_t step) { return is_whole(step_path(step)); });
   if (newest_whole == all.end()) return;
@@ -264,8 +265,8 @@ void check_folder(const fs::path& dir, std::int64_t bytes_per_file, std::int64_t
   const std::int64_t free = free_disk_bytes(dir);
   if (free / num_files < bytes_per_file) {
     throw ResourceError(
-        "not enough room for checkpoints in {}: {} free, {} needed ({} files of {}); free some "
-        "space, lower checkpoint.keep_last or choose another --run-dir",
+        "not enough disk space for checkpoints in {}: {} free, {} needed ({} files of {}); free "
+        "some space, lower checkpoint.keep_last or choose another --run-dir",
         dir.string(), human_bytes(free), human_bytes(bytes_per_file * num_files), num_files,
         human_bytes(bytes_per_file));
   }

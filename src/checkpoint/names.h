@@ -1,4 +1,5 @@
-/// Which names the values of a checkpoint may have.
+/// Checks the names of the values of a checkpoint. Snapshot uses it for new values, and Reader for
+/// the names in a file.
 #pragma once
 
 #include <string_view>
@@ -15,6 +16,7 @@ inline bool is_valid_part(std::string_view part) {
          part.find_first_not_of(kAllowed) == std::string_view::npos;
 }
 
+/// @throws Error if the name is not a list of valid parts joined by '/'
 inline void check_name(std::string_view name) {
   for (std::string_view rest = name;;) {
     const auto slash = rest.find('/');

@@ -31,7 +31,8 @@ void require_own_folder(const fs::path& folder) {
   std::error_code error;
   if (!fs::is_symlink(folder, error)) return;
   throw ResourceError(
-      "{} is a link to another folder, whose files this run would remove; replace it by a folder",
+      "{} is a link to another folder, and this run would remove files there; replace the link by "
+      "a folder",
       folder.string());
 }
 

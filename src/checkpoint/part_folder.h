@@ -1,4 +1,5 @@
-/// The folder of part files (parts.h), and which checkpoints still need which part.
+/// PartFolder removes part files (parts.h) that no checkpoint needs any more. CheckpointManager
+/// uses it after each save.
 #pragma once
 
 #include <cstdint>
@@ -15,40 +16,42 @@
 namespace traffic::checkpoint {
 
 inline constexpr const char* kPartFolder = "parts";
-/// Values of a checkpoint that name parts begin with this.
+/// Text values of a checkpoint whose names begin with this prefix contain names of parts.
 inline constexpr std::string_view kPartGroup = "parts/";
 
-/// The words of all text values that name parts, each once and unchecked.
+/// All words in the text values that contain names of parts, each word once. The function does not
+/// check whether the words are valid names of parts.
 std::vector<std::string> words_naming_parts(const Snapshot& snapshot);
 
-/// @throws ResourceError if the folder is a link, because its files then belong to another folder
+/// Checks that the folder is not a symbolic link, whose files would belong to another folder.
+/// @throws ResourceError if it is a link
 void require_own_folder(const std::filesystem::path& folder);
 
-/// Removes parts that are not needed any more. It reads every checkpoint only once.
+/// Knows which parts the checkpoints of a folder need. It reads every checkpoint only once.
 class PartFolder {
  public:
   /// @param dir folder of the checkpoints
   explicit PartFolder(std::filesystem::path dir) : dir_(std::move(dir)) {}
 
-  /// Notes which parts a checkpoint names, so that its file need not be read.
+  /// Records which parts a new checkpoint names, so that its file need not be read.
   /// @param hash FileInfo::hash of the file
   void add(std::uint64_t hash, std::vector<std::string> names);
 
-  /// Removes the parts that no checkpoint in the folder or its subfolders names. A damaged
-  /// checkpoint cannot be restored, so it does not protect its parts. A checkpoint that only this
-  /// process cannot read (access denied, another format version) protects all parts that are older
-  /// than it. If a subfolder cannot be listed, all parts stay.
+  /// Removes the parts that no checkpoint in the folder or its direct subfolders names. A damaged
+  /// checkpoint cannot be restored, so its parts may be removed. If this process cannot read an
+  /// undamaged checkpoint (access denied, another format version), all parts that are not newer
+  /// than this checkpoint stay. If a subfolder cannot be listed, all parts stay.
   /// @return files and folders that could not be read, each only the first time
-  /// @throws ResourceError
+  /// @throws ResourceError if the folder cannot be listed or a part cannot be removed
   std::vector<Rejected> remove_unnamed();
 
  private:
-  /// Parts that the checkpoints of the folder protect.
+  /// Parts that must stay.
   struct Kept {
     std::set<std::string> names;
-    /// Parts that are not newer than this stay, too.
+    /// Parts whose files are not newer than this time stay, too.
     std::filesystem::file_time_type until = std::filesystem::file_time_type::min();
-    std::vector<Rejected> rejected;  ///< not reported before
+    std::vector<Rejected> rejected;  ///< unreadable files that were not reported before
   };
   void collect(const std::filesystem::path& folder, Kept& kept);
   void reject(const std::filesystem::path& path, const std::string& why, Kept& kept);
@@ -56,7 +59,7 @@ class PartFolder {
 
   std::filesystem::path dir_;
   std::map<std::uint64_t, std::vector<std::string>> names_;  ///< by FileInfo::hash
-  std::set<std::filesystem::path> rejected_;                 ///< reported before
+  std::set<std::filesystem::path> rejected_;                 ///< unreadable, already reported
 };
 
 }  // namespace traffic::checkpoint

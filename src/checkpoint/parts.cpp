@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kExtension = ".part";
 constexpr std::size_t kHashDigits = 16;
 
-/// Size of a part as its name states it; nothing if this is no name of a part.
+/// Size of a part's content according to its name; nothing if this is not the name of a part.
 std::optional<std::uint64_t> stated_size(std::string_view name) {
   if (name.size() <= kHashDigits || !name.ends_with(kExtension)) return std::nullopt;
   const std::string_view hash = name.substr(0, kHashDigits);
@@ -39,12 +39,12 @@ std::optional<std::uint64_t> stated_size(std::string_view name) {
   name.remove_suffix(kExtension.size());
   std::uint64_t size = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), size);
-  // The digits are compared again, because from_chars accepts leading zeros.
+  // from_chars accepts leading zeros. Comparing with the formatted number rejects them.
   if (error != std::errc() || fmt::format("{}", size) != name) return std::nullopt;
   return size;
 }
 
-/// Size of a regular file that is no link; nothing if there is none of this name.
+/// Size of a regular file; nothing if the path does not exist, or is a link or a special file.
 std::optional<std::uint64_t> size_of_file(const fs::path& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
@@ -56,6 +56,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
+/// Whether the folder contains a complete file of this part.
 bool is_there(const fs::path& folder, const std::string& name) {
   return size_of_file(folder / name) == stated_size(name);
 }
@@ -91,18 +92,18 @@ void write_parts(const Snapshot& snapshot, const fs::path& dir) {
 
 Bytes read_part(const Snapshot& snapshot, const std::string& name) {
   const fs::path path = place_of_part(snapshot.source(), name);
-  // O_NONBLOCK: if the path is a pipe, opening it would otherwise wait for a writer.
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
   const os::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   if (!file.is_open() && errno == ENOENT) {
     throw CheckpointError(
-        "checkpoint {}: its part {} is missing; copy the folder '{}' along with a checkpoint, or "
-        "take its weights alone with run.init_from",
+        "checkpoint {}: its part {} is missing; copy the folder '{}' along with the checkpoint, or "
+        "start a new run from the checkpoint's weights with run.init_from",
         snapshot.source(), path.string(), kPartFolder);
   }
   const int error = errno;
   struct stat info {};
   if (file.is_open() ? ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) : error == ELOOP) {
-    throw CheckpointError("checkpoint {}: its part {} is no regular file; copy the file itself",
+    throw CheckpointError("checkpoint {}: its part {} is not a regular file; copy the file itself",
                           snapshot.source(), path.string());
   }
   if (!file.is_open()) {

@@ -20,7 +20,8 @@ constexpr int kMaxObjects = 100'000;
 
 h5::File open_read_only(int fd) {
   h5::Properties access(h5::check(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate"));
-  // Checkpoints are replaced, never changed: no lock is needed, and some file systems have none.
+  // No lock is needed, because a checkpoint file is replaced and never changed. Some file systems
+  // have no locks.
   h5::check(H5Pset_file_locking(access.id(), false, true), "H5Pset_file_locking");
   const std::string name = fmt::format("/proc/self/fd/{}", fd);
   return h5::File(h5::check(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.id()), "H5Fopen"));
@@ -72,7 +73,7 @@ void Reader::read_into(Snapshot& snapshot, std::string_view prefix) {
 
 void Reader::visit_group(hid_t group, const std::string& prefix, int depth) {
   if (depth > kMaxDepth)
-    refuse(prefix, "a group too deep", fmt::format("at most {} levels", kMaxDepth));
+    refuse(prefix, "nested too deeply", fmt::format("at most {} levels", kMaxDepth));
   std::vector<std::string> links = link_names(group);
   std::sort(links.begin(), links.end());
   const auto twice = std::adjacent_find(links.begin(), links.end());
@@ -83,7 +84,7 @@ void Reader::visit_group(hid_t group, const std::string& prefix, int depth) {
 void Reader::visit_link(hid_t group, const std::string& link, const std::string& prefix,
                         int depth) {
   const std::string name = prefix + link;
-  if (!is_valid_part(link)) refuse(name, "a bad name", "letters, digits and _.-+");
+  if (!is_valid_part(link)) refuse(name, "an invalid name", "letters, digits and _.-+");
   if (++objects_ > kMaxObjects) {
     refuse(name, "one value too many", fmt::format("at most {} values and groups", kMaxObjects));
   }
@@ -126,7 +127,8 @@ void Reader::classify(Part& part, const h5::Type& type, const h5::Space& space) 
   const std::size_t element_bytes = H5Tget_size(type.id());
   part.bytes = element_bytes;
   for (const hsize_t size : extent) {
-    // Every product is at most the file's size, so neither this product nor a stride can overflow.
+    // The check keeps every product below the file's size, so neither this product nor a stride of
+    // a tensor can overflow.
     if (size > file_bytes_ || (size > 0 && part.bytes > file_bytes_ / size)) {
       refuse(part.name, fmt::format("of shape [{}]", fmt::join(extent, ", ")),
              fmt::format("less than the {} bytes of the file", file_bytes_));
@@ -145,7 +147,7 @@ void Reader::classify(Part& part, const h5::Type& type, const h5::Space& space) 
              h5::check(H5Tequal(type.id(), text_type(element_bytes).id()), "H5Tequal") > 0) {
     part.kind = Kind::kText;
   } else {
-    refuse(part.name, "of a foreign type", "float32/64, int32/64, uint8, bool, text or bytes");
+    refuse(part.name, "of an unknown type", "float32/64, int32/64, uint8, bool, text or bytes");
   }
 }
 
@@ -164,10 +166,10 @@ void Reader::check_storage(hid_t dataset, const Part& part) {
                          part.bytes > file_bytes_ - offset)) {
     refuse(part.name, "not inside the file", fmt::format("inside its {} bytes", file_bytes_));
   }
-  total_bytes_ += part.bytes;  // both at most the file's size, so this cannot overflow
+  total_bytes_ += part.bytes;  // cannot overflow: both numbers are at most the file's size
   if (total_bytes_ > file_bytes_) {
     refuse(part.name,
-           fmt::format("the value with which the values have {} bytes in all", total_bytes_),
+           fmt::format("a value that makes the total size of all values {} bytes", total_bytes_),
            fmt::format("no more than the {} bytes of the file", file_bytes_));
   }
 }

@@ -1,5 +1,6 @@
-/// Reads the HDF5 part of a checkpoint. The hashes were checked before. The reader still checks
-/// everything, because hashes protect against damage but not against malice.
+/// Reader reads the values of a checkpoint from its HDF5 data; load() in file.h uses it. load() has
+/// checked the hashes before. The reader still checks types, sizes and positions of all values,
+/// because hashes protect against damage but not against a file that was made to do harm.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,9 +18,9 @@ namespace traffic::checkpoint {
 
 class Reader {
  public:
-  /// @param fd the checked file. HDF5 opens it again through this descriptor, so that it reads the
-  /// same file
-  /// @throws h5::CallFailed
+  /// @param fd the checked file. HDF5 opens it through this descriptor, not by its path, so that it
+  ///   reads the same file even if the path has been replaced meanwhile
+  /// @throws h5::CallFailed if HDF5 cannot open it
   Reader(int fd, std::filesystem::path path, std::uint64_t file_bytes);
 
   /// Checks the structure of the whole file, then reads the values whose names begin with `prefix`.
@@ -28,6 +29,7 @@ class Reader {
 
  private:
   enum class Kind { kTensor, kInt, kReal, kText, kBytes };
+  /// One value of the checkpoint.
   struct Part {
     std::string name;
     Kind kind = Kind::kTensor;

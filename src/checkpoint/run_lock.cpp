@@ -22,7 +22,8 @@ std::optional<LockHolder> read_holder(int fd) {
   return parse_lock_holder({buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0});
 }
 
-/// For file systems without flock: whether the process that wrote the file runs on this machine.
+/// Whether another process that still runs on this machine wrote run.lock. Used on file systems
+/// without flock.
 bool is_another_here(const std::optional<LockHolder>& holder) {
   return holder && holder->pid != getpid() && holder->is_running_here();
 }
@@ -45,7 +46,8 @@ void write_holder(int fd, const std::filesystem::path& path) {
 
 enum class Lock { kTaken, kHeldByAnother, kUnknownHere };
 
-/// Lustre without -o flock returns ENOSYS, other file systems EOPNOTSUPP or ENOLCK.
+/// Tries to lock a file. Returns kUnknownHere on a file system without flock: Lustre mounted
+/// without -o flock returns ENOSYS, and other file systems return EOPNOTSUPP or ENOLCK.
 Lock take_lock(int fd, const std::filesystem::path& path) {
   int rc = 0;
   do {
@@ -57,9 +59,9 @@ Lock take_lock(int fd, const std::filesystem::path& path) {
   throw io_error("lock", path, errno);
 }
 
-/// The folder itself is locked as well, so that no second run can start after run.lock was removed.
-/// If the file system cannot lock folders, as some network file systems cannot, the lock of
-/// run.lock has to do.
+/// Locks the folder itself. This prevents a second run from starting after somebody removed
+/// run.lock. Some network file systems cannot lock folders; there the lock of run.lock is enough.
+/// @return false only if another process holds the lock
 bool holds_folder(const os::Descriptor& folder) {
   return ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
@@ -71,13 +73,13 @@ RunLock::RunLock(const std::filesystem::path& dir) {
   std::filesystem::create_directories(dir, error);
   if (error) throw io_error("create", dir, error.value());
   const auto path = dir / "run.lock";
-  // O_NOFOLLOW: run.lock will be emptied, which must not happen to the target of a link.
+  // RunLock empties run.lock. With O_NOFOLLOW this can never happen to the target of a link.
   file_ = os::Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file_.is_open()) throw io_error("open", path, errno);
   const Lock lock = take_lock(file_.get(), path);
   const std::optional<LockHolder> holder = read_holder(file_.get());
-  // If this process got the lock, the process that the file names has died. It may still exist as a
-  // zombie.
+  // If this process got the lock, the process that run.lock names has died, even if it still exists
+  // as a zombie. So only the other two cases are refused.
   if (lock == Lock::kHeldByAnother) refuse(dir, holder);
   if (lock == Lock::kUnknownHere && is_another_here(holder)) refuse(dir, holder);
   folder_ = os::Descriptor(::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

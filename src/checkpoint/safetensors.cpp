@@ -62,7 +62,7 @@ void export_safetensors(const std::filesystem::path& path, const NamedTensors& t
                     {"data_offsets", {begin, end}}};
   }
   std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the data starts at a multiple of 8
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the data start at a multiple of 8 bytes
   const std::uint64_t text_bytes = text.size();
 
   std::vector<std::byte> file(sizeof(text_bytes) + text.size() + end);

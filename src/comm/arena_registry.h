@@ -1,5 +1,5 @@
-/// Finds out whether a tensor lies in memory that the ranks of a node share. Such a tensor is
-/// reduced without copies.
+/// ArenaRegistry tells MpiCommunicator whether a tensor lies in an arena, i.e. in memory of
+/// shared_zeros() that the ranks of a node share. Such a tensor is reduced without copies.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,10 @@ struct ArenaPlace {
   }
 };
 
-/// The arenas whose tensors are still alive.
+/// Knows the arenas whose memory is still in use by a tensor.
 class ArenaRegistry {
  public:
+  /// @param bytes_per_rank size of each rank's part of the segment
   /// @return the number of the arena, counted from 1
   std::uint64_t add(const std::shared_ptr<NodeMemory>& segment, int local_rank,
                     std::size_t bytes_per_rank);

@@ -85,8 +85,8 @@ void BucketReduction::launch(const std::vector<std::size_t>& buckets) {
 void BucketReduction::reduce(const Bucket& bucket) const {
   const at::NoGradGuard no_grad;
   const at::Tensor part = gradients_.flat().narrow(0, bucket.offset, bucket.numel);
-  // Scales before the cast, because the sum may exceed the range of the 16-bit type. The average
-  // lies within the range of the gradients.
+  // Scales each rank's gradient before the cast to the 16-bit type. The sum of unscaled gradients
+  // may exceed the range of that type; the sum of scaled gradients is their average and does not.
   if (scale_ != 1.0) part.mul_(scale_);
   if (!compressed_.defined()) return communicator_.all_reduce(part);
   const at::Tensor half = compressed_.narrow(0, bucket.offset, bucket.numel);

@@ -1,4 +1,6 @@
-/// Reduces a gradient arena in buckets while backward is running.
+/// BucketReduction sums a gradient arena over the ranks while backward is running. It divides the
+/// arena into buckets, ranges of consecutive parameters, and reduces each bucket when autograd has
+/// completed its gradients. GradientReducer uses it if there is a side stream.
 #pragma once
 
 #include <memory>
@@ -14,8 +16,8 @@ namespace traffic::comm {
 
 /// Hooks on the parameters report when autograd has added a gradient to the arena. A complete
 /// bucket is scaled and reduced on the side stream. In the first backward pass the buckets are
-/// reduced in the order of the arena from its end. In later passes their order is the one in which
-/// they became complete on rank 0 in the first pass.
+/// reduced from the end of the arena to its beginning. In later passes they are reduced in the
+/// order in which they became complete on rank 0 in the first pass.
 class BucketReduction {
  public:
   /// @param compressed a tensor of the arena's length in a 16-bit type, or undefined
@@ -26,6 +28,7 @@ class BucketReduction {
   BucketReduction(const BucketReduction&) = delete;
   BucketReduction& operator=(const BucketReduction&) = delete;
 
+  /// See GradientReducer::declare_unused().
   void declare_unused(const std::vector<std::string>& names);
   /// From now on each gradient is multiplied by scale and reduced as soon as it is complete.
   void start(double scale);
@@ -44,10 +47,10 @@ class BucketReduction {
   at::Tensor compressed_;
   std::vector<Bucket> buckets_;
   BucketQueue queue_;
-  std::vector<bool> is_unused_;  ///< [parameters]
+  std::vector<bool> is_unused_;  ///< [parameters] whether backward gives no gradient
   double scale_ = 1.0;
   bool running_ = false;
-  bool has_order_ = false;
+  bool has_order_ = false;  ///< whether the ranks have agreed on rank 0's order
   std::unique_ptr<SideStream> side_;  ///< declared last: its work must end before the members that
                                       ///< it uses are destroyed
 };

@@ -1,4 +1,5 @@
-/// Partition of a gradient arena into buckets, and the order in which the buckets are reduced.
+/// Divides a gradient arena into buckets, ranges that are reduced one by one during the backward
+/// pass, and decides in which order they are reduced. Used by BucketReduction.
 #pragma once
 
 #include <cstddef>
@@ -21,22 +22,24 @@ struct Bucket {
 inline constexpr std::int64_t kFirstBucketBytes = std::int64_t{1} << 20;
 
 /// Cuts the arena into buckets from its end, because backward reaches the last parameters first. A
-/// bucket has at most cap_bytes (the first bucket at most kFirstBucketBytes if that is smaller),
-/// unless it consists of a single larger parameter.
+/// bucket has at most cap_bytes; the first bucket has at most the smaller of cap_bytes and
+/// kFirstBucketBytes. A parameter that is larger than this limit has a bucket of its own.
 /// @param flat_numel number of elements of the arena
 std::vector<Bucket> cut_buckets(const std::vector<ArenaEntry>& entries, std::int64_t flat_numel,
                                 std::int64_t cap_bytes);
 
-/// Decides which buckets may be reduced. All ranks reduce buckets in the same given order, whatever
-/// the order in which they become complete: a complete bucket waits for those before it.
+/// Decides which buckets may be reduced. All ranks reduce the buckets in the same order, order(). A
+/// bucket that becomes complete earlier waits for the buckets before it in this order.
 class BucketQueue {
  public:
   explicit BucketQueue(const std::vector<Bucket>& buckets);
 
-  /// Starts a backward pass. @param is_unused [parameters] true: backward gives this parameter no
-  /// gradient, so no bucket waits for it
+  /// Starts a backward pass.
+  /// @param is_unused [parameters] true if backward gives the parameter no gradient, so that no
+  ///   bucket waits for it
   void start(const std::vector<bool>& is_unused);
-  /// @return buckets that may be reduced now, in order
+  /// Records that a parameter has its gradient.
+  /// @return indices of the buckets that may be reduced now, in order
   /// @throws Error for a parameter that was marked ready before
   std::vector<std::size_t> mark_ready(std::size_t parameter);
   /// Ends the pass. @return the remaining buckets, in order
@@ -53,13 +56,13 @@ class BucketQueue {
   void complete(std::size_t bucket) { completed_.push_back(bucket); }
   std::vector<std::size_t> take_ready();
 
-  std::vector<std::size_t> bucket_of_;  ///< [parameters]
+  std::vector<std::size_t> bucket_of_;  ///< [parameters] index of the parameter's bucket
   std::vector<std::size_t> sizes_;      ///< [buckets] number of parameters
-  std::vector<std::size_t> order_;
+  std::vector<std::size_t> order_;      ///< [buckets] bucket indices, first to reduce first
   std::vector<bool> ready_;           ///< [parameters]
   std::vector<std::size_t> missing_;  ///< [buckets] number of parameters that are not ready
   std::vector<std::size_t> completed_;
-  std::size_t next_ = 0;  ///< position in order_
+  std::size_t next_ = 0;  ///< position in order_ of the next bucket to reduce
 };
 
 }  // namespace traffic::comm

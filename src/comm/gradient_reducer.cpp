@@ -60,7 +60,8 @@ double GradientReducer::before_backward(double local_weight, double loss_scale) 
   return unit_weight_ == 0.0 ? 0.0 : local_weight / unit_weight_ * loss_scale;
 }
 
-/// Factor for this rank's sum of gradients. Collective.
+/// Factor by which this rank multiplies its accumulated gradients before the sum over ranks.
+/// Collective.
 double GradientReducer::total_scale() {
   const double total = communicator_.all_reduce_scalar(weight_);
   if (total == 0.0) return 0.0;
@@ -106,8 +107,8 @@ double GradientReducer::reduce_full(double scale) {
 
 double GradientReducer::reduce_compressed(double scale) {
   const at::Tensor& flat = gradients_.flat();
-  // Scales before the cast, because the sum may exceed the range of the 16-bit type. The average
-  // lies within the range of the gradients.
+  // Scales each rank's gradient before the cast to the 16-bit type. The sum of unscaled gradients
+  // may exceed the range of that type; the sum of scaled gradients is their average and does not.
   flat.mul_(scale);
   compressed_.copy_(flat);
   communicator_.all_reduce(compressed_);

@@ -7,8 +7,8 @@
 
 #include "mpi_check.h"
 
-// MPI_Abort of Open MPI calls this function after it has printed its explanation. The symbol is
-// weak, because other versions may lack it.
+// MPI_Abort of Open MPI prints an explanation and then calls this function. Calling it directly
+// skips the explanation. The symbol is weak, because other versions of Open MPI may lack it.
 extern "C" int ompi_mpi_abort(MPI_Comm comm, int code) __attribute__((weak));
 
 namespace traffic::comm {

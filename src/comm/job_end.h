@@ -1,3 +1,4 @@
+/// Ends all ranks of an MPI job with one exit code, without explanations by mpirun or MPI.
 #pragma once
 
 #include "traffic/core/error.h"

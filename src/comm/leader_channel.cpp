@@ -15,9 +15,10 @@ namespace {
 
 constexpr int kDataTag = 7101;
 constexpr int kFailureTag = 7102;
-/// MPI sends longer messages only after the receiver has granted permission. The permission queues
-/// behind the data on the same connection, so a link that should be busy in both directions would
-/// idle a third of the time. Open MPI asks for permission from 64 KiB on, its header included.
+/// Maximum size of a message. Open MPI sends a message of 64 KiB or more, its header included, only
+/// after the receiver has granted permission. The permission queues behind the data on the same
+/// connection. A link that should be busy in both directions would therefore idle a third of the
+/// time.
 constexpr std::size_t kMessageBytes = std::size_t{60} << 10;
 constexpr double kReportS = 0.2;  ///< time for handing a failure report to MPI
 

@@ -1,8 +1,11 @@
-/// Communication between the leaders of nodes (the lowest rank of each). It uses MPI messages and
-/// polls them with a back-off, so that it can detect a missing leader. A reduction is cut into
-/// pieces, and each piece into as many ranges as there are leaders. Every leader receives all parts
-/// of its range, sums them in the order of sum_plan.h and sends the sum to the others. A few pieces
-/// are in flight at a time, so that the link is busy while a leader adds.
+/// LeaderChannel exchanges data between nodes for MpiCommunicator. Only the leader of each node,
+/// its lowest rank, takes part. The channel uses MPI messages and polls them with a back-off, so
+/// that it can detect a missing leader.
+///
+/// A reduction is cut into pieces, and each piece into as many ranges as there are leaders. Every
+/// leader receives the other nodes' data for its range, sums them in the order of sum_plan.h and
+/// sends the sum to the other leaders. A few pieces are in flight at a time, so that the link is
+/// busy while a leader adds.
 #pragma once
 
 #include <array>
@@ -37,14 +40,14 @@ class LeaderChannel {
   // All functions throw a CommError that names the leader that is missing, is in another operation,
   // or has reported a failure.
 
-  /// Meets the other leaders and compares headers. Call it before the data of an operation are
-  /// exchanged.
+  /// Waits for the other leaders and checks that all are about to perform the same operation. Call
+  /// it before the data of an operation are exchanged.
   void agree(const OpHeader& header, const Deadline& deadline);
   /// @param parts sums of this node's parts of the plan, in the order of the plan; overwritten
-  /// @param result receives the sum including all other nodes' parts; may be the first part
+  /// @param result receives the sum over all nodes; may be the same memory as parts[0]
   void all_reduce(std::span<std::byte* const> parts, std::byte* result, std::int64_t bytes,
                   const OpHeader& header, const Deadline& deadline);
-  /// Broadcasts in place. The data must fit into the stage of a node.
+  /// Broadcasts in place.
   void broadcast(std::byte* data, std::size_t bytes, int root_node, const OpHeader& header,
                  const Deadline& deadline);
   /// Concatenates the bytes of all leaders in the order of nodes.
@@ -77,15 +80,16 @@ class LeaderChannel {
     std::vector<Transfer> transfers = {};
     std::vector<std::byte> inbox = {};  ///< the other nodes' parts of this leader's range
   };
+  /// Arguments of all_reduce().
   struct Reducing {
     std::span<std::byte* const> parts;
     std::byte* result;
     const OpHeader& header;
-    std::int64_t element;
+    std::int64_t element;  ///< bytes of one element
   };
   static constexpr std::size_t kPiecesAtOnce = 4;
-  /// While data keep arriving, the socket's buffers run dry in less than the usual back-off of a
-  /// millisecond.
+  /// Longest sleep between two polls. It is shorter than the usual millisecond of Backoff, in which
+  /// the socket's buffers would run empty.
   static constexpr int kLongestSleepUs = 50;
 
   void receive(std::byte* data, std::size_t bytes, int peer);
@@ -114,13 +118,14 @@ class LeaderChannel {
   const NodeChannel& node_;
   std::array<Piece, kPiecesAtOnce> pieces_;
   std::vector<Transfer> transfers_;
-  std::vector<std::byte> inbox_;   ///< a member, so that it outlives a failed operation
+  std::vector<std::byte> inbox_;   ///< buffer of all_gather(); a member, because MPI may still
+                                   ///< write to it after a failed operation
   std::vector<OpHeader> headers_;  ///< [nodes]
   std::vector<HostName> hosts_;    ///< [nodes]
   OpHeader own_header_;
   Text reported_{};  ///< failure that another leader has reported
   Text report_{};    ///< failure that this leader reports
-  MPI_Request listener_ = MPI_REQUEST_NULL;
+  MPI_Request listener_ = MPI_REQUEST_NULL;  ///< waits for a failure report of another leader
   bool failed_ = false;
   std::atomic<double> waited_s_ = 0.0;
 };

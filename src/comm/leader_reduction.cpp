@@ -1,4 +1,5 @@
-// The reduction functions of LeaderChannel.
+// LeaderChannel::all_reduce() and its helpers: how the leaders of nodes sum data. leader_channel.h
+// describes the method.
 #include <algorithm>
 #include <utility>
 
@@ -8,11 +9,11 @@
 namespace traffic::comm {
 namespace {
 
-constexpr int kPieceTag = 7110;  ///< first of two tags for each piece in flight
+constexpr int kPieceTag = 7110;  ///< first MPI tag; each piece in flight uses two tags from here on
 /// Size of the range that each leader sums in a piece. It is large enough to use the network well,
 /// and small enough that transfers overlap with additions.
 constexpr std::int64_t kRangeBytes = std::int64_t{1} << 20;
-constexpr std::int64_t kLargestPieceBytes = std::int64_t{1} << 24;  ///< limits the buffers
+constexpr std::int64_t kLargestPieceBytes = std::int64_t{1} << 24;  ///< limits the buffers' memory
 
 struct Range {
   std::int64_t begin;

@@ -16,7 +16,8 @@
 namespace traffic::comm {
 namespace {
 
-/// With run.device = "auto" a node without GPUs would choose the CPU while the others choose GPUs.
+/// Checks that all ranks use a GPU or all use the CPU. With run.device = "auto" the ranks of a node
+/// without GPUs choose the CPU, while ranks of other nodes choose GPUs.
 void check_same_kind(Communicator& host, at::Device device) {
   const at::Tensor all = host.all_gather(at::scalar_tensor(device.is_cuda() ? 1 : 0, at::kLong));
   const std::int64_t* on_gpu = all.const_data_ptr<std::int64_t>();
@@ -26,10 +27,10 @@ void check_same_kind(Communicator& host, at::Device device) {
   }
   if (others.empty()) return;
   const char* const first = on_gpu[0] != 0 ? "a GPU" : "no GPU";
-  const char* const rest = on_gpu[0] != 0 ? "none" : "one";
+  const char* const rest = on_gpu[0] != 0 ? "no GPU" : "a GPU";
   throw ResourceError(
-      "run.device: rank 0 has {}, ranks {} have {}; give every node as many GPUs as ranks, or set "
-      "run.device = \"cpu\"",
+      "run.device: rank 0 has {}, ranks {} have {}; start no more ranks per node than the node has "
+      "GPUs, or set run.device = \"cpu\"",
       first, fmt::join(others, ", "), rest);
 }
 

@@ -1,4 +1,5 @@
-/// Checked MPI calls and an owning handle. mpi.h stays in src/.
+/// Turns error codes of MPI calls into exceptions, and owns MPI communicators. Files of this module
+/// include this header instead of mpi.h; public headers do not include it.
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1
@@ -11,11 +12,13 @@ namespace traffic::comm {
 /// @throws CommError with MPI's own text
 void check_mpi(int result, const char* call);
 
-/// Works only on communicators with MPI_ERRORS_RETURN. The communicators of this module inherit
-/// this setting from the session's communicator.
+/// Calls an MPI function and throws a CommError if it fails. The communicator must have the error
+/// handler MPI_ERRORS_RETURN. The communicators of this module inherit it from the session's
+/// communicator.
 #define TRAFFIC_MPI(call) ::traffic::comm::check_mpi((call), #call)
 
-/// Owns a communicator; null after a move and after release().
+/// Owns an MPI_Comm and frees it in the destructor. It is MPI_COMM_NULL after a move and after
+/// release().
 class MpiComm {
  public:
   MpiComm() = default;
@@ -30,11 +33,12 @@ class MpiComm {
     return *this;
   }
 
-  /// Groups the ranks that pass the same color, in the order of their ranks.
+  /// Makes one communicator for the ranks that pass the same color, ordered by `rank`.
   static MpiComm split(MPI_Comm parent, int color, int rank);
 
   [[nodiscard]] MPI_Comm get() const { return comm_; }
-  /// Gives up ownership without freeing: after a failure messages may still be in flight.
+  /// Gives up ownership without freeing. Call it after a failure, when messages may still be in
+  /// flight.
   MPI_Comm release() { return std::exchange(comm_, MPI_COMM_NULL); }
 
  private:

@@ -1,4 +1,5 @@
-// Broadcast and gather of MpiCommunicator.
+// The functions of MpiCommunicator for broadcast and all_gather. Data pass through the stages of
+// NodeChannel (shared memory) in chunks of at most kStage bytes.
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>
@@ -71,7 +72,7 @@ void MpiCommunicator::gather_chunk(const std::byte* mine, std::size_t bytes, std
 
 void MpiCommunicator::gather_from_nodes(std::size_t bytes, std::byte* into, std::size_t row_bytes,
                                         Call& call) {
-  // Ranks in the order of nodes, which is the order in which the leaders concatenate.
+  // Ranks sorted by node. LeaderChannel::all_gather() concatenates in this order.
   std::vector<int> order;
   std::vector<std::size_t> bytes_of_node(topology().leaders.size(), 0);
   for (int node = 0; node < topology().num_nodes(); ++node) {

@@ -19,8 +19,8 @@ Topology choose_topology(const MpiSession& session, const std::vector<int>& node
   return node_of_rank.empty() ? session.topology() : make_topology(session.rank(), node_of_rank);
 }
 
-/// A rank's offer of its segment to the others, or the error that prevented it. It is exchanged
-/// through a stage.
+/// What the leader of a node tells the node's other ranks about a new shared segment: where to find
+/// it, or the error that prevented its creation. The struct is copied through NodeChannel's stages.
 struct SegmentOffer {
   pid_t pid;
   int descriptor;
@@ -33,7 +33,7 @@ void set_problem(SegmentOffer& offer, const std::string& problem) {
   offer.problem[length] = '\0';
 }
 
-/// Bytes of all ranks of a node; saturates at the maximum of size_t.
+/// bytes * local_size, or the maximum of size_t if the product overflows.
 std::size_t multiply(std::size_t bytes, int local_size) {
   std::size_t product = 0;
   const bool overflows =
@@ -63,8 +63,9 @@ MpiCommunicator::MpiCommunicator(const MpiSession& session, const MpiCommunicato
   }
   const MPI_Comm world = MPI_Comm_f2c(session.fortran_comm());
   const MpiComm node = MpiComm::split(world, nodes.node(), nodes.rank);
-  // Both splits, which have no deadline, run now, because all ranks are known to be present. Later
-  // some ranks may be late, because allocating a node's memory can take long.
+  // MPI_Comm_split has no deadline. Both splits therefore run now, when the rendezvous has shown
+  // that all ranks are present. Later, ranks may be late because allocating a node's memory takes
+  // long.
   MpiComm leaders;
   if (nodes.num_nodes() > 1) {
     leaders = MpiComm::split(world, nodes.is_leader() ? 0 : MPI_UNDEFINED, nodes.rank);
@@ -141,7 +142,8 @@ at::Tensor MpiCommunicator::shared_zeros(std::int64_t count, at::ScalarType dtyp
       at::TensorOptions().dtype(dtype));
 }
 
-/// @return the error of any rank, the same on all; empty if there was none
+/// Creates the segment on the leader and maps it on the other ranks of the node.
+/// @return the error of one rank, the same text on all ranks; empty if all ranks succeeded
 std::string MpiCommunicator::map_segment(NodeMemory& segment, std::size_t bytes_per_rank,
                                          Call& call) {
   const std::size_t total = multiply(bytes_per_rank, node_->size());
@@ -170,7 +172,8 @@ std::string MpiCommunicator::map_segment(NodeMemory& segment, std::size_t bytes_
   return problem;
 }
 
-/// Every rank passes a text, mostly empty; all ranks get the first text that is not empty.
+/// @param own this rank's error; empty if this rank succeeded
+/// @return the first text that is not empty, the same on all ranks; empty if all ranks succeeded
 std::string MpiCommunicator::first_problem(const std::string& own, Call& call) {
   SegmentOffer offer{};
   set_problem(offer, own);

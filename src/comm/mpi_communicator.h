@@ -1,9 +1,10 @@
-/// Communicator for CPU tensors: shared memory within a node, MPI between the leaders of nodes.
+/// MpiCommunicator is the communicator for CPU tensors. It uses shared memory within a node, and
+/// MPI between the leaders of nodes. The leader is the lowest rank of a node.
 ///
-/// On one node an arena is reduced in place: each rank reduces its own slice over all ranks' arenas
-/// and writes the result to all of them. Other tensors pass through the stages of NodeChannel piece
-/// by piece. Across nodes the leaders exchange the results of their nodes; sums are bit-identical
-/// to those on one node (sum_plan.h).
+/// On one node a tensor of shared_zeros() (an arena) is reduced in place: each rank reduces its own
+/// slice over all ranks' arenas and writes the result to every arena. Other tensors pass through
+/// the stages of NodeChannel in chunks. Across nodes the leaders exchange the results of their
+/// nodes. Sums have the same bits on one node as on several (sum_plan.h).
 #pragma once
 
 #include <functional>
@@ -24,8 +25,9 @@ namespace traffic::comm {
 struct MpiCommunicatorOptions {
   double timeout_s = 1800;
   double init_timeout_s = 60;
-  std::vector<int> node_of_rank = {};  ///< for tests: splits one machine into nodes; empty: real
-                                       ///< nodes
+  /// Tests pass a node for every rank in order to split one machine into several nodes. Empty means
+  /// the real nodes.
+  std::vector<int> node_of_rank = {};
 };
 
 struct ByteRange {
@@ -40,8 +42,7 @@ class MpiCommunicator final : public Communicator {
   MpiCommunicator(const MpiSession& session, const MpiCommunicatorOptions& options);
 
   void barrier() override;
-  /// Waits for all ranks and compares the headers of an operation that they will then run on their
-  /// GPUs.
+  /// Waits for all ranks and checks that they are about to run the same operation on their GPUs.
   /// @return a description of the operation with its number, for messages
   std::string announce(const OpHeader& header);
   at::Tensor shared_zeros(std::int64_t count, at::ScalarType dtype) override;
@@ -58,11 +59,12 @@ class MpiCommunicator final : public Communicator {
 
  private:
   /// One operation in progress. The ranks of a node wait longer for their leader than the leader
-  /// waits for the other leaders, so that the rank that knows which rank is missing reports first.
+  /// waits for the other leaders. The leader then reports first, and only it knows which other node
+  /// is missing.
   struct Call {
     OpHeader header;
-    Deadline node;         ///< until the other ranks of the node have come
-    Deadline leaders;      ///< until the other leaders have come
+    Deadline node;         ///< for the first round, in which all ranks of the node meet
+    Deadline leaders;      ///< for messages between leaders
     Deadline settle;       ///< for later rounds, in which the node waits for its leader
     bool has_met = false;  ///< the first round is over
   };
@@ -78,9 +80,10 @@ class MpiCommunicator final : public Communicator {
   /// rank and on the others.
   void run(OpHeader header, const std::function<void(Call&)>& body);
   void give_up(const std::string& reason, const std::string& report) noexcept;
-  /// Runs one round of the node's ranks. The first round of an operation also compares headers
-  /// across nodes.
+  /// Waits until all ranks of the node have called it: one round of NodeChannel. In the first round
+  /// of an operation the leaders also compare headers across nodes.
   void meet(Call& call);
+  /// Whether there are several nodes, so that leaders exchange data.
   [[nodiscard]] bool has_leaders() const { return topology().num_nodes() > 1; }
 
   void reduce_small(std::byte* data, std::size_t bytes, Call& call);
@@ -109,7 +112,7 @@ class MpiCommunicator final : public Communicator {
   std::optional<NodeChannel> node_;
   std::optional<LeaderChannel> leaders_;  ///< only on leaders, and only with more than one node
   ArenaRegistry arenas_;
-  std::uint64_t sequence_ = 0;
+  std::uint64_t sequence_ = 0;  ///< number of operations so far
   std::string broken_;  ///< the error that broke the communicator; empty if it works
 };
 

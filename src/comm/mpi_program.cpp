@@ -17,17 +17,17 @@
 namespace traffic::comm {
 namespace {
 
-/// Time limit for starting MPI in a job that failed before its session began. Such a job needs MPI
-/// only to end without a text of mpirun.
+/// Time limit for starting MPI in a job that failed before its session began. Such a job starts MPI
+/// only because end_all_ranks(), which suppresses mpirun's own text, needs it.
 constexpr double kSilentEnd_s = 30;
 /// Rank 0 usually fails in the same way and ends the job within this time.
 constexpr useconds_t kYieldToRank0_us = 2'000'000;
 
-/// The first line only: torch appends a stack trace to its messages.
+/// Removes the stack trace that torch appends to its messages.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Reports a session that did not start. Before MPI runs, all ranks fail in the same way, so only
-/// one of them prints.
+/// Prints why the session did not start. Before MPI is initialised all ranks usually fail in the
+/// same way, so only rank 0 prints.
 void report_no_session(const char* message) {
   int initialized = 0;
   MPI_Initialized(&initialized);

@@ -1,4 +1,4 @@
-// The reductions of MpiCommunicator.
+// The functions of MpiCommunicator that implement all_reduce and all_reduce_scaled.
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>
@@ -13,11 +13,13 @@ namespace {
 
 using Slice = ByteRange;
 
-/// Up to this size every rank reduces everything itself, which saves a round.
+/// Up to this size every rank of a single node sums all elements itself. This saves the second
+/// round of NodeChannel, in which ranks would exchange the sums of their slices.
 constexpr std::size_t kSmallBytes = std::size_t{16} * 1024;
 constexpr std::int64_t kLineBytes = 64;
 
-/// One of num_parts slices of `bytes`, in whole units except for the last slice.
+/// Slice number `part` of num_parts slices of an array of `bytes`. All slices but the last are
+/// multiples of `unit`.
 Slice slice_of(std::int64_t bytes, int part, int num_parts, std::int64_t unit = kLineBytes) {
   const auto cut = [&](int i) {
     return i == num_parts ? bytes : bytes / unit * i / num_parts * unit;
@@ -93,7 +95,8 @@ void MpiCommunicator::reduce_chunk(std::byte* data, std::size_t bytes, Call& cal
   }
 }
 
-/// For at most half a megabyte: the leaders reduce everything.
+/// Reduces at most kStage bytes on several nodes. Each leader sums the data of its node, and the
+/// leaders combine these sums.
 void MpiCommunicator::reduce_chunk_of_nodes(std::byte* data, std::size_t bytes, Call& call) {
   std::memcpy(node_->stage(), data, bytes);
   meet(call);
@@ -111,8 +114,8 @@ void MpiCommunicator::reduce_chunk_of_nodes(std::byte* data, std::size_t bytes, 
   std::memcpy(data, node_->staged(0), bytes);
 }
 
-/// Destinations of a slice of a part's sum: all ranks on one node, otherwise the first rank of the
-/// part.
+/// Where to write a slice of a part's sum. With one node these are the arenas of all ranks. With
+/// several nodes it is only the arena of the part's first rank.
 std::vector<std::byte*> MpiCommunicator::destinations_of(const LocalPart& part,
                                                          const ArenaPlace& place,
                                                          Slice slice) const {
@@ -199,8 +202,9 @@ double MpiCommunicator::reduce_scaled_in_arena(const ArenaPlace& place, std::int
   return add_up_squares(squares, place, count, call);
 }
 
-/// Adds the sums of squares of all blocks in their order; each rank of the node has computed some
-/// of them. The exchange also ensures that the arenas are complete.
+/// Adds the sums of squares of all blocks in the order of the blocks. Each rank of the node has
+/// computed `own`, the sums of its slice. When the function returns, all ranks have written their
+/// slices of the arena.
 double MpiCommunicator::add_up_squares(const std::vector<double>& own, const ArenaPlace& place,
                                        std::int64_t count, Call& call) {
   const auto bytes_of = [](std::size_t blocks) { return blocks * sizeof(double); };

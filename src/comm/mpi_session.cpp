@@ -26,12 +26,12 @@ namespace {
 constexpr double kInitTimeoutS = 300;  ///< for MPI's own start; thousands of ranks take a while
 constexpr double kStartTimeoutS = 60;
 constexpr double kEndTimeoutS = 60;
-/// How long a rank that fails later waits for the first failed rank to end the job.
+/// How long a second failing rank waits for the first failing rank to end the job.
 constexpr auto kYieldToFirst = std::chrono::seconds(5);
 /// Time for mpirun to end a job on several machines after an abort.
 constexpr double kAbortS = 20;
 
-/// Lives in memory that the ranks of a node share.
+/// State in memory that the ranks of a node share. It tells a failing rank whether it is the first.
 struct JobBoard {
   std::atomic<int> failed;  ///< 0; 1 once a rank has reported its failure
 };
@@ -46,7 +46,8 @@ void refuse_recovery_mode() {
       value);
 }
 
-/// srun without a matching MPI plug-in starts tasks that each believe to be the only one.
+/// Detects that srun has no matching MPI plug-in. Each of its tasks is then the only rank of a job
+/// of its own.
 void refuse_tasks_that_do_not_know_each_other() {
   const char* tasks = std::getenv("SLURM_STEP_NUM_TASKS");
   if (tasks == nullptr || is_under_mpirun() || std::atoi(tasks) < 2) return;
@@ -69,8 +70,8 @@ void write_line(const std::string& text) noexcept {
   }
 }
 
-/// MPI's own calls take no deadline. @return an action that ends this process, and through mpirun
-/// the job, if such a call does not return
+/// MPI's own calls take no deadline, so a Watchdog runs the returned action if a call takes longer.
+/// @return an action that prints a message and ends this process; mpirun then ends the job
 std::function<void()> give_up_on(const char* call, double timeout_s) {
   return [call, timeout_s] {
     write_line(
@@ -81,7 +82,7 @@ std::function<void()> give_up_on(const char* call, double timeout_s) {
   };
 }
 
-/// For each rank the rank of its node's leader. Ranks with equal leaders share memory.
+/// @return [size] for each rank the lowest rank of its node. Ranks with equal entries share memory
 std::vector<int> find_nodes(MPI_Comm world, MPI_Comm node, int rank, int size) {
   int leader = rank;
   TRAFFIC_MPI(MPI_Bcast(&leader, 1, MPI_INT, 0, node));
@@ -151,7 +152,7 @@ void MpiSession::rendezvous(const std::string& what, double timeout_s) const {
 }
 
 void MpiSession::report_first_failure(ExitCode code, const std::string& message) const noexcept {
-  // The segment is zeroed memory, a valid atomic<int> of value 0.
+  // The shared memory is created with zeros, which is a valid atomic<int> of value 0.
   auto* board = reinterpret_cast<JobBoard*>(state_->board.data());
   if (board != nullptr && board->failed.exchange(1) != 0) {
     std::this_thread::sleep_for(kYieldToFirst);

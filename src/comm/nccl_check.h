@@ -1,4 +1,5 @@
-/// Checked NCCL calls. nccl.h stays in src/comm.
+/// Turns error codes of NCCL calls into exceptions. Files of this module include this header
+/// instead of nccl.h; public headers do not include it.
 #pragma once
 
 #include <nccl.h>

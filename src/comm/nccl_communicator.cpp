@@ -88,11 +88,12 @@ void NcclCommunicator::close() {
   TRAFFIC_NCCL(ncclCommDestroy(comm_));
 }
 
-/// Every rank needs a GPU of its own. All ranks detect the same problem.
+/// Checks that every rank has a GPU of its own. All ranks see the same data, so all throw the same
+/// error.
 void NcclCommunicator::check_gpus() {
   const bool exists = device_.has_index() && device_.index() < c10::cuda::device_count();
-  // The bus id of a GPU is the same for two processes, whatever index CUDA_VISIBLE_DEVICES gives
-  // it.
+  // Compares bus ids, because a GPU may have different indices in two processes
+  // (CUDA_VISIBLE_DEVICES).
   const std::string name = exists ? bus_id(device_) : std::string();
   const at::Tensor mine = at::scalar_tensor(static_cast<std::int64_t>(xxh3_64(name)), at::kLong);
   const at::Tensor all = host_->all_gather(mine);

@@ -1,11 +1,12 @@
-/// Communicator for CUDA tensors. It runs NCCL on a high-priority stream of its own. CUDA events
-/// make each operation wait for the work that is already on the current torch stream, and make
-/// later work on that stream wait for the operation. CPU tensors go through MPI.
+/// NcclCommunicator is the communicator for CUDA tensors. It runs NCCL on a high-priority stream of
+/// its own. CUDA events make each operation wait for the work that is already on the current torch
+/// stream, and make later work on that stream wait for the operation. CPU tensors go through an
+/// MpiCommunicator, the "host" communicator.
 ///
-/// Before an operation is enqueued on the stream, the hosts of all ranks meet and compare headers
-/// over the MPI communicator. If a rank is missing or in another operation, the error names this
-/// rank, and NCCL, which would wait for the rank for ever, is not called. The watchdog handles
-/// failures on the GPU.
+/// Before each NCCL operation all ranks compare its header (kind, size, type) over the host
+/// communicator. If a rank is missing or in another operation, the error names this rank, and NCCL
+/// is not called, because it would wait for the rank for ever. NcclWatchdog handles failures on the
+/// GPU.
 #pragma once
 
 #include <c10/cuda/CUDAStream.h>
@@ -46,8 +47,8 @@ class NcclCommunicator final : public Communicator {
   void check_gpus();
   void connect(double timeout_s);
   void close();
-  /// Waits until NCCL has finished its work on the host for the last call. If this lasts longer
-  /// than the deadline, it ends the process.
+  /// Waits until the last NCCL call, which returns at once, has finished its work on the CPU. If
+  /// the deadline passes, it ends the process.
   void settle(const Deadline& deadline, const char* what);
   void run(const OpHeader& header, const at::Tensor& tensor, const Enqueue& enqueue);
 

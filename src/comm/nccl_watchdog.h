@@ -1,5 +1,5 @@
-/// Watches collectives that run on the GPU while the host continues: NCCL itself has no time
-/// limits.
+/// NcclWatchdog ends the process if an NCCL operation on the GPU fails or does not finish in time.
+/// NCCL itself has no time limits, and the CPU does not wait for the operations.
 ///
 /// A thread checks the oldest unfinished operation. If its deadline passes, or NCCL reports an
 /// error (a peer is gone, the device is lost), the process ends at once with one line on stderr and
@@ -33,10 +33,11 @@ class NcclWatchdog {
   /// Hold this lock while using the communicator: NCCL's communicators are not thread-safe.
   [[nodiscard]] std::unique_lock<std::mutex> lock_comm() { return std::unique_lock(comm_mutex_); }
 
+  /// Watches one operation that was enqueued on the GPU.
   /// @param done event recorded after the operation
   void watch(c10::cuda::CUDAEvent done, std::string operation, const Deadline& deadline);
-  /// Waits until no operation is in progress. The watching thread handles operations that never
-  /// end.
+  /// Waits until no operation is in progress. If an operation never ends, the watching thread ends
+  /// the process at the operation's deadline.
   void drain();
 
  private:

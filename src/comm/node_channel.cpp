@@ -17,17 +17,18 @@
 namespace traffic::comm {
 namespace {
 
-constexpr int kSpins = 500;  ///< about 10 us
-constexpr double kYieldS = 100e-6;
+constexpr int kSpins = 500;         ///< about 10 us
+constexpr double kYieldS = 100e-6;  ///< a waiting rank yields its core for this time, then sleeps
 constexpr double kSleepS = 0.05;  ///< interval between two checks whether the other ranks are alive
 
 }  // namespace
 
-// Both structs lie in zeroed shared memory, which is a valid initial state.
+// Slot (one for each rank) and Board lie in shared memory. They have no constructor: the memory is
+// created with zeros, which is a valid initial state.
 struct alignas(128) NodeChannel::Slot {
   std::atomic<std::uint32_t> round;     ///< round of the last arrival
   std::atomic<std::uint32_t> sleepers;  ///< ranks that sleep on `round`
-  std::atomic<std::uint32_t> left;
+  std::atomic<std::uint32_t> left;      ///< 1 once the rank has closed its channel
   os::SharedProcess process;
   OpHeader headers[2];  ///< indexed by round parity, like the halves of the stage
 };
@@ -96,8 +97,8 @@ void NodeChannel::arrive(const OpHeader& header) {
   ++round_;
   Slot& mine = slot(local_rank_);
   mine.headers[round_ & 1U] = header;
-  // Sequentially consistent, as in wait_for: either this rank sees the sleeper or the sleeper sees
-  // the new round.
+  // The accesses here and in sleep_until_arrived() are sequentially consistent. So either this rank
+  // sees that a peer sleeps, or the peer sees the new round before it sleeps.
   mine.round.store(round_);
   if (mine.sleepers.load() != 0) os::wake_all(mine.round);
 }
@@ -140,8 +141,8 @@ void NodeChannel::check_health(int peer, const OpHeader& header, const Deadline&
   const Slot& other = slot(peer);
   const int rank = ranks_[static_cast<std::size_t>(peer)];
   const std::int32_t pid = other.process.pid.load();
-  // A rank leaves after its last arrival, so check its arrival again before reporting that it did
-  // not come.
+  // The peer may arrive and then leave or die. So check its arrival again before reporting that it
+  // did not come.
   if (other.left.load() != 0 && !has_arrived(peer)) {
     throw CommError("{}: rank {} (pid {}) has closed its communicator and will not take part",
                     describe(header), rank, pid);

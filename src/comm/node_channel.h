@@ -1,9 +1,10 @@
-/// The ranks of one node exchange data in shared memory, in rounds of "write, arrive, read".
+/// NodeChannel lets the ranks of one node exchange data in shared memory. It works in rounds: every
+/// rank writes its data, waits for the others in exchange(), and reads their data.
 ///
-/// Each rank has a stage of two halves. In a round every rank may write to its half, then calls
-/// exchange(), and may read all halves until its next exchange(). The halves alternate, so the
-/// ranks wait for each other only once in a round: a rank that writes for round k + 2 knows that
-/// all ranks have arrived at round k + 1 and hence have read round k.
+/// Each rank has a stage, a buffer of two halves that rounds use alternately. In a round a rank
+/// writes to its current half, calls exchange(), and may read the same halves of all ranks until
+/// its next exchange(). The ranks wait for each other only once in a round: a rank that writes for
+/// round k + 2 knows that all ranks have arrived at round k + 1 and hence have read round k.
 ///
 /// A waiting rank spins for some microseconds, then yields its core for some more, and then sleeps
 /// on a futex. While it waits it detects that another rank is in another operation, has left, is
@@ -23,7 +24,7 @@
 
 namespace traffic::comm {
 
-/// Another rank has reported why it stopped; the message is that rank's.
+/// Thrown when another rank has reported a failure. The message is the text of that rank.
 class PeerFailure : public CommError {
  public:
   using CommError::CommError;
@@ -38,9 +39,9 @@ class NodeChannel {
 
   /// @param ranks the node's ranks, ascending; the caller is ranks[local_rank]
   NodeChannel(NodeMemory segment, std::vector<int> ranks, int local_rank);
-  /// Tells the other ranks that this rank will not come any more, unless an exception unwinds the
-  /// stack. Otherwise the other ranks could report that this rank has left before the exception's
-  /// own message is in the log.
+  /// Tells the other ranks that this rank will not come any more. It does not do so while an
+  /// exception unwinds the stack: the other ranks could otherwise report that this rank has left
+  /// before the exception's own message is in the log.
   ~NodeChannel();
   NodeChannel(const NodeChannel&) = delete;
   NodeChannel& operator=(const NodeChannel&) = delete;
@@ -50,7 +51,7 @@ class NodeChannel {
 
   /// This rank's half of the stage for the next exchange.
   [[nodiscard]] std::byte* stage() const { return half(local_rank_, round_ + 1); }
-  /// A rank's half in the last exchange, and the header that it passed.
+  /// Data that a rank wrote to its stage for the last exchange, and the header that it passed.
   [[nodiscard]] const std::byte* staged(int local_rank) const { return half(local_rank, round_); }
   [[nodiscard]] const OpHeader& header_of(int local_rank) const;
 
@@ -58,7 +59,8 @@ class NodeChannel {
   /// @throws CommError naming the operation and the ranks that are missing or in another operation
   void exchange(const OpHeader& header, const Deadline& deadline);
 
-  /// Makes the other ranks stop waiting and fail with this text; the first text is kept.
+  /// Makes the other ranks stop waiting and fail with this text. If several ranks call it, the
+  /// first text counts.
   void fail(const std::string& message) noexcept;
   /// @throws PeerFailure if a rank of the node has called fail()
   void throw_if_failed() const;
@@ -85,8 +87,8 @@ class NodeChannel {
   std::uint32_t round_ = 0;
   std::atomic<double> waited_s_ = 0.0;
   int num_spins_;
-  int exceptions_before_;
-  std::int64_t oom_kills_before_;
+  int exceptions_before_;          ///< uncaught exceptions at construction
+  std::int64_t oom_kills_before_;  ///< processes killed for lack of memory before construction
 };
 
 }  // namespace traffic::comm

@@ -1,4 +1,4 @@
-/// Memory that the ranks of one node map jointly.
+/// Creates and opens anonymous memory that the ranks of one node share.
 #pragma once
 
 #include <sys/types.h>
@@ -23,9 +23,9 @@ struct NodeMemory {
 /// and not a signal later.
 /// @throws ResourceError naming the required and the free memory
 NodeMemory create_node_memory(std::size_t size_bytes);
-/// Maps memory that another process of this user has created, through its descriptor, which must
-/// still be open.
-/// @throws ResourceError
+/// Maps memory that process `pid` of this user has created.
+/// @param descriptor descriptor of the memory in process `pid`, which must not have closed it yet
+/// @throws ResourceError if the memory cannot be opened or mapped
 NodeMemory open_node_memory(pid_t pid, int descriptor, std::size_t size_bytes);
 
 /// @throws ResourceError with both sizes and advice if less memory is available than needed

@@ -29,8 +29,8 @@ std::string attempt(Action&& action) {
 
 }  // namespace
 
-// Allocating memory may take long, and MPI's collectives wait for ever, so all ranks meet before
-// each of them.
+// Allocating memory may take long, and a collective of MPI waits for ever. A rendezvous with a
+// deadline therefore precedes each collective.
 NodeMemory share_on_node(MPI_Comm node_comm, std::size_t size_bytes, double timeout_s) {
   int rank = 0;
   TRAFFIC_MPI(MPI_Comm_rank(node_comm, &rank));

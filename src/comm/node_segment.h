@@ -1,4 +1,5 @@
-/// A shared segment for the ranks of one node, set up over MPI before any other channel exists.
+/// share_on_node() gives the ranks of one node a segment of shared memory. It needs only MPI,
+/// because NodeChannel, which works in shared memory, does not exist yet.
 #pragma once
 
 #include "mpi_check.h"
@@ -6,9 +7,10 @@
 
 namespace traffic::comm {
 
-/// Collective over node_comm: its rank 0 creates the segment, the others map it.
-/// @throws ResourceError on all of its ranks if one of them cannot, CommError naming the ranks of
-///   node_comm that were not ready within timeout_s
+/// Collective over node_comm, the MPI communicator of the node's ranks. Its rank 0 creates the
+/// segment, and the other ranks map it.
+/// @throws ResourceError on all ranks if one rank cannot create or map the segment
+/// @throws CommError naming the ranks of node_comm that were not ready within timeout_s
 NodeMemory share_on_node(MPI_Comm node_comm, std::size_t size_bytes, double timeout_s);
 
 }  // namespace traffic::comm

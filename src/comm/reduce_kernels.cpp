@@ -1,5 +1,5 @@
-// Compiled with -O3 -ffp-contract=off: vectorised, but without fused multiply-adds, which would
-// make the bits depend on the processor.
+// CMakeLists.txt compiles this file with -O3 -ffp-contract=off. The loops are vectorised, but the
+// compiler may not use fused multiply-adds, which would make the bits depend on the processor.
 #include "reduce_kernels.h"
 
 #include <c10/util/BFloat16.h>
@@ -17,9 +17,10 @@
 namespace traffic::comm {
 namespace {
 
-/// Elements that are reduced at a time, so that the running sum stays in the L1 cache.
+/// Number of elements that are reduced at a time. The partial sums of a block fit the L1 cache.
 constexpr std::int64_t kBlock = 512;
-/// Number of independent sums of squares: two registers of the widest vector unit.
+/// Number of independent sums of squares (float64). They fill two registers of the widest vector
+/// unit.
 constexpr std::int64_t kLanes = 16;
 using Lanes = std::array<double, kLanes>;
 
@@ -58,8 +59,8 @@ TRAFFIC_VECTORISED void add_squares(const float* __restrict values, std::int64_t
   }
 }
 
-// Two ranks in place, the usual case: every element passes through registers once, which is 1.5
-// times as fast as working in blocks.
+// The next two functions handle the usual case: two ranks, reduced in place. Every element passes
+// through registers once, which is 1.5 times as fast as working in blocks.
 
 TRAFFIC_VECTORISED void add_pair(float* __restrict a, float* __restrict b, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
@@ -69,7 +70,7 @@ TRAFFIC_VECTORISED void add_pair(float* __restrict a, float* __restrict b, std::
   }
 }
 
-/// Requires a count that is a multiple of kLanes.
+/// @param count a multiple of kLanes
 TRAFFIC_VECTORISED void add_scaled_pair(float* __restrict a, float scale_a, float* __restrict b,
                                         float scale_b, std::int64_t count,
                                         double* __restrict lanes) {
@@ -89,7 +90,7 @@ TRAFFIC_VECTORISED void add_scaled_pair(float* __restrict a, float scale_a, floa
   }
 }
 
-/// NaN wins over numbers, as in torch.
+/// Maximum and minimum of NaN and a number are NaN, as in torch.
 template <typename T>
 void combine(const T& value, T& sum, ReduceOp op) {
   switch (op) {
@@ -139,7 +140,8 @@ struct PartialSums {
   }
 };
 
-/// Stored: type in memory. Sum: type of the arithmetic.
+/// @tparam Stored type of the elements in memory
+/// @tparam Sum type in which they are added
 template <typename Stored, typename Sum>
 void reduce_typed(const Reduction& what, ReduceOp op) {
   PartialSums<Sum> partial;
@@ -174,7 +176,7 @@ void reduce_typed(const Reduction& what, ReduceOp op) {
   }
 }
 
-/// float32, the usual type, with vector loops.
+/// Sums float32, the usual type, with vectorised loops.
 void sum_floats(const Reduction& what) {
   const auto& [sources, merges, destinations, count] = what;
   if (is_pair_in_place(sources, destinations)) {
@@ -201,7 +203,9 @@ void sum_floats(const Reduction& what) {
   }
 }
 
-/// Elements [begin, end) of reduce_scaled, all within one block of squares.
+/// Computes elements [begin, end) of reduce_scaled(), which are one block of kSquareBlock elements
+/// or less.
+/// @return the sum of their squares
 double reduce_scaled_block(const ScaledReduction& what, std::int64_t begin, std::int64_t end,
                            PartialSums<float>& partial) {
   const auto& [sources, scales, merges, destinations, count] = what;

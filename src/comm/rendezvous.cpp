@@ -34,6 +34,8 @@ void copy_text(const std::string& text, Verdict& verdict) {
   std::copy_n(text.data(), length, verdict.data());
 }
 
+/// Rank 0 waits for a message of every other rank.
+/// @return an error that names the missing ranks; empty if all ranks came
 std::string collect(MPI_Comm comm, int size, const std::string& what, double timeout_s) {
   std::vector<int> hello(static_cast<std::size_t>(size));
   std::vector<MPI_Request> requests(static_cast<std::size_t>(size), MPI_REQUEST_NULL);
@@ -56,7 +58,8 @@ std::string collect(MPI_Comm comm, int size, const std::string& what, double tim
                      missing.size() == 1 ? "rank" : "ranks", fmt::join(missing, ", "), timeout_s);
 }
 
-/// A small message fits MPI's eager buffers, so post() returns before the rank has received it.
+/// Sends a message to a rank. A small message fits MPI's eager buffers, so post() returns before
+/// the rank has received it.
 void post(const void* data, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   TRAFFIC_MPI(MPI_Isend(data, count, type, rank, tag, comm, &request));

@@ -1,5 +1,6 @@
-/// Waits for all ranks; after a deadline the error names the missing ranks. It uses only MPI,
-/// because it is called before our communicators exist and after they are gone.
+/// rendezvous() waits until all ranks have called it. If a rank is missing at the deadline, it
+/// throws an error that names the rank. It uses only MPI, because MpiSession calls it before a
+/// Communicator exists and after it is gone.
 #pragma once
 
 #include <string>
@@ -8,7 +9,9 @@
 
 namespace traffic::comm {
 
-/// Collective over comm. Rank 0 decides; the others receive its verdict.
+/// Collective over comm. Rank 0 waits for messages of all ranks and then tells them whether all
+/// came.
+/// @param what name of the rendezvous in the error
 /// @throws CommError on every rank that called it if a rank is missing
 void rendezvous(MPI_Comm comm, const std::string& what, double timeout_s);
 

@@ -14,8 +14,8 @@ namespace traffic::comm {
 #ifdef TRAFFIC_CUDA
 namespace {
 
-/// Calls the work at once with this stream as the current one; an event orders its GPU operations
-/// after those of the caller's stream.
+/// Calls the work at once, with this stream as the current CUDA stream. An event makes the GPU
+/// operations of the work wait for earlier operations on the caller's stream.
 class CudaStream final : public SideStream {
  public:
   explicit CudaStream(at::Device device)

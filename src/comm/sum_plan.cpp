@@ -7,6 +7,7 @@
 namespace traffic::comm {
 namespace {
 
+/// Adds the part or parts that sum ranks [first, first + count) to the plan.
 void add_subtree(const std::vector<int>& node_of_rank, int first, int count, SumPlan& plan) {
   const auto begin = node_of_rank.begin() + first;
   if (std::all_of(begin, begin + count, [&](int node) { return node == *begin; })) {

@@ -1,4 +1,4 @@
-/// A SideStream for CPU tensors.
+/// ThreadStream: the SideStream for CPU tensors. It runs the submitted work in one thread.
 #pragma once
 
 #include <condition_variable>

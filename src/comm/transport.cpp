@@ -25,8 +25,10 @@ std::string environment(const std::string& name) {
   return value == nullptr ? std::string() : value;
 }
 
-/// Reads the environment, because MPI is not initialised yet. mpirun sets variables with the number
-/// of all ranks and of those on this machine. Without a launcher there is one rank.
+/// Reads the environment, because MPI is not initialised yet. mpirun sets one variable to the
+/// number of all ranks and another to the number of ranks on this machine. Without a launcher there
+/// is one rank. A launcher that sets only PMIX_RANK (srun) may have started ranks on several
+/// machines.
 bool is_on_one_machine() {
   const std::string ranks = environment("OMPI_COMM_WORLD_SIZE");
   if (!ranks.empty()) return ranks == environment("OMPI_COMM_WORLD_LOCAL_SIZE");
@@ -45,8 +47,9 @@ bool has_network() {
   return found;
 }
 
-/// Open MPI aborts a job if the settings both include and exclude network interfaces, so a site's
-/// choice in its settings file must be known.
+/// Whether a settings file of Open MPI chooses network interfaces. Open MPI aborts a job if its
+/// settings both include and exclude interfaces. choose_transport() therefore must not add a choice
+/// to one that the site has made.
 bool names_interfaces(const fs::path& settings) {
   std::ifstream file(settings);
   for (std::string line; std::getline(file, line);) {
@@ -73,8 +76,8 @@ bool are_interfaces_chosen() {
 }  // namespace
 
 void choose_transport() {
-  // Open MPI's default is "^ofi": that transport needs a second to find out that it has no
-  // hardware.
+  // Excludes "vader", the transport in shared memory, for the reasons in transport.h. Also excludes
+  // "ofi", as Open MPI does by default: it needs a second to find out that it has no hardware.
   setenv("OMPI_MCA_btl", "^vader,ofi", /*overwrite=*/0);
   if ((is_on_one_machine() || !has_network()) && !are_interfaces_chosen()) {
     setenv(("OMPI_MCA_" + std::string(kInclude)).c_str(), "lo", /*overwrite=*/0);

@@ -1,13 +1,15 @@
-/// The transport of MPI's own messages.
+/// choose_transport() selects how Open MPI transports its messages.
 #pragma once
 
 namespace traffic::comm {
 
-/// Chooses the transport by environment variables; those that are set already stay as they are.
-/// Call it before MPI_Init. Open MPI's shared-memory transport keeps files in /dev/shm, leaves them
-/// there when mpirun is killed, and does not reach processes that are spawned later. This module
-/// exchanges bulk data through shared memory of its own, so MPI's messages go over TCP. In a job on
-/// one machine they use its loopback interface, which works without a network.
+/// Makes MPI send its messages over TCP, by environment variables that Open MPI reads. Variables
+/// that are already set keep their values. Call it before MPI_Init.
+///
+/// Open MPI would otherwise use its own shared-memory transport. This transport leaves files in
+/// /dev/shm when mpirun is killed, and does not reach processes that are spawned later. TCP is fast
+/// enough, because the ranks of a node exchange bulk data through this module's own shared memory.
+/// In a job on one machine MPI uses the loopback interface, which works without a network.
 void choose_transport();
 
 }  // namespace traffic::comm

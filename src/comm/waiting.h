@@ -16,8 +16,9 @@ class Deadline {
   double end_;
 };
 
-/// How much longer than timeout_s the leaders of nodes wait for each other. The leader whose node
-/// lacks a rank then reports that rank before the other leaders miss the leader.
+/// How many seconds longer than timeout_s the leaders of nodes wait for each other. If a rank is
+/// missing, the leader of its node can then report that rank before the other leaders report the
+/// leader as missing.
 double grace_s(double timeout_s);
 
 /// One pause of a polling loop: at first it spins briefly, then it yields the core, then it sleeps

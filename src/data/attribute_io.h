@@ -1,5 +1,6 @@
-/// Writes and reads attributes of HDF5 files. Strings have a fixed length, so that nothing points
-/// into HDF5's heaps.
+/// Writes and reads single attributes of HDF5 files, for both file formats of this module. Strings
+/// have a fixed length. HDF5 would store strings of variable length in a separate heap, which a
+/// damaged file could make unreadable.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +16,17 @@ namespace traffic::data {
 
 void write_attribute(hid_t file, const char* name, hid_t type, hid_t space, const void* value);
 [[nodiscard]] h5::Dataspace list_space(hsize_t length);
-/// Cuts texts of more than 32 KiB.
+/// Writes at most the first 32 KiB of the text.
 void write_text(hid_t file, const char* name, std::string_view text);
 void write_texts(hid_t file, const char* name, const std::vector<std::string>& texts);
 void write_number(hid_t file, const char* name, std::int64_t value);
 void write_number(hid_t file, const char* name, std::uint64_t value);
 void write_number(hid_t file, const char* name, double value);
 
-/// Reads the attributes of one file; its errors name the attribute.
+/// Reads the attributes of one file. Its errors name the file and the attribute.
 class AttributeReader {
  public:
-  /// @param path for messages; must outlive this
+  /// @param path path of the file, for messages; must outlive this object
   AttributeReader(hid_t file, const std::string& path) : file_(file), path_(path) {}
 
   [[nodiscard]] bool has(const char* name) const { return H5Aexists(file_, name) > 0; }
@@ -57,7 +58,7 @@ class AttributeReader {
   /// @throws DataError for another format or a later version
   void check_format(std::string_view format, std::int64_t version, std::string_view maker) const;
 
-  /// "FILE: attribute NAME"
+  /// "FILE: attribute NAME", for messages
   [[nodiscard]] std::string where(const char* name) const {
     return fmt::format("{}: attribute {}", path_, name);
   }

@@ -32,7 +32,7 @@ void write_features(hid_t file, const std::string& prefix, const FeatureTable& t
   if (present.empty()) {
     throw DataError("a data set needs at least one {} feature that is present", prefix);
   }
-  // Files of simulations have all features and not this attribute.
+  // The attribute is written only if a feature is missing. Recordings of simulations have all.
   if (present.size() < table.size()) {
     write_texts(file, (prefix + "_features_present").c_str(), present);
   }

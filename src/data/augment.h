@@ -1,5 +1,6 @@
-/// Changes the inputs of samples at random. A sample gets the same changes whenever it is drawn in
-/// the same epoch. Targets stay as they are; a time shift moves the whole window.
+/// Augmenter changes the inputs of samples at random (data augmentation). BatchBuilder uses one for
+/// each sample that it builds. A sample gets the same changes whenever it is built in the same
+/// epoch. The targets of the losses are not changed, but a time shift moves inputs and targets.
 #pragma once
 
 #include <cstddef>
@@ -23,16 +24,18 @@ class Augmenter {
     float speed_scale = 1;
   };
 
-  /// Makes the augmenter of one drawn sample. Seed, epoch and sample decide its random numbers.
+  /// Makes the augmenter of one sample. Seed, epoch and sample decide its random numbers.
   Augmenter(const config::Augmentation& options, const Targets& targets, std::uint64_t seed,
             std::int64_t epoch, std::int64_t sample);
 
-  /// Frames to move the anchor by, within +-time_shift_frames.
+  /// Draws by how many frames to move the anchor, from -time_shift_frames to +time_shift_frames.
   [[nodiscard]] std::int64_t time_shift();
-  /// Draws what stays the same in all frames of the window: jitter and masked features.
+  /// Draws the position jitter and the masked features of each vehicle. They are the same in all
+  /// frames of the sample.
   void begin(std::size_t vehicles, std::size_t features);
-  /// Changes a present vehicle's normalised features in one frame.
+  /// Changes the normalised features of a vehicle in one frame.
   void change_features(std::size_t vehicle, std::span<float> features);
+  /// Draws whether to leave out an edge.
   [[nodiscard]] bool drop_edge() { return rng_.uniform() < options_.edge_dropout; }
 
  private:
@@ -40,8 +43,8 @@ class Augmenter {
   const Targets& targets_;
   Rng rng_;
   std::size_t features_ = 0;
-  std::vector<float> jitter_;        ///< [vehicles] normalised
-  std::vector<unsigned char> mask_;  ///< [vehicles, features]
+  std::vector<float> jitter_;        ///< [vehicles] added to the normalised position
+  std::vector<unsigned char> mask_;  ///< [vehicles, features] 1 if the feature is set to zero
 };
 
 }  // namespace traffic::data

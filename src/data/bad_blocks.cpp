@@ -16,7 +16,7 @@ std::vector<Draw> BadBlocks::replace(std::span<const Draw> draws, BlockCache& ca
         [](std::int64_t sample, const SampleBlock& block) { return sample < block.first_sample; });
     auto block = static_cast<std::size_t>(after - blocks.begin()) - 1;
     const std::int64_t place = draw.sample - blocks[block].first_sample;
-    // The loop ends, because at least one block is undamaged, or add() has thrown.
+    // The loop ends at an undamaged block. If there is none, add() in is_bad() throws.
     while (is_bad(block, cache)) {
       block = (block + 1) % blocks.size();
       draw.sample = blocks[block].first_sample + place % blocks[block].num_samples;
@@ -47,7 +47,7 @@ void BadBlocks::add(std::size_t block, const std::string& why) {
   const double share =
       static_cast<double>(bad_samples_) / static_cast<double>(index_.num_samples());
   if (share <= allowed_share_) return;
-  // Forgets the block again, so that a second call fails in the same way.
+  // Removes the block from found_, so that a second call finds it again and throws again.
   found_.erase(block);
   bad_samples_ -= index_.blocks()[block].num_samples;
   throw DataError(

@@ -1,5 +1,6 @@
-/// Handles damage that training finds: samples of other blocks replace those of a block that cannot
-/// be decoded, up to a share of all samples.
+/// BadBlocks lets training continue when blocks of the data set cannot be decoded. It replaces
+/// their samples by samples of other blocks. It throws if the damaged blocks exceed a share of all
+/// samples (data.max_bad_file_share).
 #pragma once
 
 #include <cstdint>
@@ -14,18 +15,18 @@
 
 namespace traffic::data {
 
-/// Thread-safe. The replacements depend on the damage only: reader threads, ranks and resumed runs
-/// with the same damage draw alike.
+/// Thread-safe. The replacements depend only on which blocks are damaged. They are the same for all
+/// reader threads and ranks, and after a run has been resumed.
 class BadBlocks {
  public:
-  /// @param index must outlive this
+  /// @param index must outlive this object
   /// @param allowed_share largest share of the samples in blocks that cannot be decoded
   BadBlocks(const SampleIndex& index, double allowed_share)
       : index_(index), allowed_share_(allowed_share) {}
 
   /// Decodes the blocks of the draws.
   /// @return the draws, with replacements for samples of bad blocks
-  /// @throws DataError if more is damaged than allowed
+  /// @throws DataError if the damaged blocks exceed the allowed share
   [[nodiscard]] std::vector<Draw> replace(std::span<const Draw> draws, BlockCache& cache);
 
   /// Messages on the bad blocks that were found since the last call.
@@ -39,7 +40,7 @@ class BadBlocks {
   const SampleIndex& index_;
   double allowed_share_;
   mutable std::mutex mutex_;
-  std::map<std::size_t, std::string> found_;
+  std::map<std::size_t, std::string> found_;  ///< error message of each damaged block
   std::vector<std::string> messages_;
   std::int64_t bad_samples_ = 0;
 };

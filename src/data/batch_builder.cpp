@@ -14,7 +14,8 @@ struct EdgeBuffer {
   std::vector<std::int32_t> batch_row;  ///< [nodes of a frame] row of the batch's graph, or -1
 };
 
-/// Maps the nodes of frame t to the rows of the batch.
+/// Finds the row in the batch's graph for every node of frame t, or -1 for a node outside of the
+/// sample.
 void find_batch_rows(const BatchPlan& plan, const Window& window, std::size_t t,
                      std::vector<std::int32_t>& batch_row) {
   const std::int64_t frame = plan.block_frame(window, t);
@@ -28,7 +29,7 @@ void find_batch_rows(const BatchPlan& plan, const Window& window, std::size_t t,
   }
 }
 
-/// Appends the in-edges of a row of the block whose other end is in the batch, too.
+/// Appends the edges that lead to a row of the block and start at a vehicle of the same sample.
 void append_in_edges(Window& window, std::int32_t row, EdgeBuffer& out) {
   const PackedFrames& frames = window.block->frames;
   const auto r = static_cast<std::size_t>(row);
@@ -150,8 +151,8 @@ void BatchBuilder::fill_nodes(BatchPlan& plan, Batch& batch) const {
 }
 
 void BatchBuilder::fill_edges(BatchPlan& plan, Batch& batch) const {
-  // The number of edges is unknown until all are found, so they go into buffers that each reader
-  // thread keeps.
+  // The number of edges is unknown until all edges are found. They are collected in a buffer, which
+  // each reader thread reuses, and then copied into tensors.
   thread_local EdgeBuffer buffer;
   buffer.src.clear();
   buffer.features.clear();

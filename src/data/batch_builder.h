@@ -1,4 +1,5 @@
-/// Builds batches of recorded traffic from samples; traffic_batches() returns it as a BatchSource.
+/// BatchBuilder builds batches (batch.h) of recorded traffic from decoded blocks. traffic_batches()
+/// returns it as a BatchSource for the loader.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +38,11 @@ class BatchBuilder final : public BatchSource<Batch> {
   BatchOptions options_;
   std::size_t num_features_;
   Columns columns_;
-  std::vector<std::size_t>
-      missing_nodes_;  ///< columns that a file lacks; they are zero in every batch
+  /// Indices of node features and of edge features that a file lacks. They are zero in every batch.
+  std::vector<std::size_t> missing_nodes_;
   std::vector<std::size_t> missing_edges_;
-  bool has_leaders_ = true;  ///< the conflict label is computed from leaders
+  /// Whether all files have the features of leaders, without which there is no conflict label.
+  bool has_leaders_ = true;
   Augmenter::Targets targets_;
 };
 

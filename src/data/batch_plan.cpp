@@ -5,8 +5,9 @@
 namespace traffic::data {
 namespace {
 
-/// Shifts an anchor in time to a frame of its episode that has vehicles. The new crop has the same
-/// place in the order of the new frame's crops.
+/// Moves an anchor by `shift` frames, but not beyond the ends of its episode. Chooses the crop of
+/// the new frame that has about the same relative position among the crops as the old one. Does
+/// nothing if the new frame has no vehicles.
 void shift_anchor(std::int64_t shift, const Dataset& dataset, const BlockRange& range,
                   SampleLocation& at) {
   const DatasetReader& file = dataset.file(range.file);
@@ -50,7 +51,8 @@ Window open_window(const Dataset& dataset, const Draw& draw, const AugmentContex
   return window;
 }
 
-/// Follows each vehicle of a window from the anchor to the first and to the last frame.
+/// Finds the rows of each vehicle of a window in all frames, by following the links of FrameBlock
+/// from the anchor backwards and forwards.
 void trace(const Window& window, BatchPlan& plan) {
   const FrameBlock& block = *window.block;
   const std::size_t anchor = plan.history - 1;

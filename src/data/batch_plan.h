@@ -1,4 +1,5 @@
-/// Finds the rows of blocks that make up a batch, once for all tensors that are copied from them.
+/// BatchPlan lists which rows of decoded blocks a batch consists of. BatchBuilder makes the plan
+/// first and then fills all tensors of the batch with it.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +17,22 @@
 
 namespace traffic::data {
 
-/// A drawn sample.
+/// One sample of the batch: its vehicles and frames.
 struct Window {
   std::shared_ptr<const FrameBlock> block;
   std::int64_t anchor = 0;             ///< frame within the block
   std::vector<std::int32_t> vehicles;  ///< rows of the block at the anchor
-  std::size_t first = 0;               ///< its first vehicle in the batch
-  std::optional<Augmenter> augmenter;  ///< empty: the inputs stay as recorded
+  std::size_t first = 0;               ///< number of its first vehicle in the batch
+  std::optional<Augmenter> augmenter;  ///< empty if the inputs stay as recorded
 };
 
 struct BatchPlan {
   std::vector<Window> windows;
-  std::size_t history = 0;
-  std::size_t horizon = 0;
-  std::size_t num_vehicles = 0;    ///< S
-  std::vector<std::int32_t> rows;  ///< [history + horizon, S] row of the block, -1: not present
+  std::size_t history = 0;         ///< number of history frames, anchor included
+  std::size_t horizon = 0;         ///< number of horizon frames
+  std::size_t num_vehicles = 0;    ///< S, vehicles of all samples together
+  std::vector<std::int32_t> rows;  ///< [history + horizon, S] row of the block; -1 where the
+                                   ///< vehicle is not present
 
   [[nodiscard]] std::int32_t row(std::size_t frame, std::size_t vehicle) const {
     return rows[frame * num_vehicles + vehicle];
@@ -42,7 +44,7 @@ struct BatchPlan {
   }
 };
 
-/// The inputs of augmentation; null pointers switch it off.
+/// The inputs of augmentation. If the pointers are null, samples are not augmented.
 struct AugmentContext {
   const config::Augmentation* options = nullptr;
   const Augmenter::Targets* targets = nullptr;
@@ -50,6 +52,7 @@ struct AugmentContext {
   std::int64_t epoch = 0;
 };
 
+/// Makes the plan of a batch that consists of these samples.
 /// @throws DataError if a block cannot be decoded
 [[nodiscard]] BatchPlan plan_batch(const Dataset& dataset, std::span<const Draw> draws,
                                    const AugmentContext& augment, BlockCache& blocks);

@@ -1,8 +1,10 @@
+// The function of BatchBuilder that fills the targets of the losses.
 #include "batch_builder.h"
 
 namespace traffic::data {
 
 /// Whether the time-to-collision with the leader is below the limit.
+/// @param features one vehicle's node features in physical units
 bool BatchBuilder::in_conflict(const float* features) const {
   const float closing_mps = -features[columns_.leader_relative_speed];
   return closing_mps > 0 &&

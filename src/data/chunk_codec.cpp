@@ -25,8 +25,9 @@ void unshuffle_elements(const std::byte* in, std::size_t n, std::byte* out) {
 
 enum class Direction { kShuffle, kUnshuffle };
 
-/// Converts between elements and shuffled bytes, where byte j of element i is at j * n + i. Bytes
-/// after the last whole element, and elements of one byte, stay in place.
+/// Shuffles or unshuffles bytes as HDF5's filter "shuffle" does: of n elements, byte j of element i
+/// moves to position j * n + i, or back. Bytes after the last whole element, and elements of one
+/// byte, stay in place.
 template <Direction D>
 void reorder(std::span<const std::byte> in, std::size_t element_size, std::byte* out) {
   const auto of = [&]<std::size_t Size>() {
@@ -45,7 +46,8 @@ void reorder(std::span<const std::byte> in, std::size_t element_size, std::byte*
   std::memcpy(out + done, in.data() + done, in.size() - done);
 }
 
-/// Inflates a stream. @return whether it decodes to exactly out.size() bytes
+/// Decompresses a zlib stream.
+/// @return whether it decodes to exactly out.size() bytes
 bool inflate_exactly(std::span<const std::byte> in, libdeflate_decompressor* decompressor,
                      std::span<std::byte> out) {
   return libdeflate_zlib_decompress(decompressor, in.data(), in.size(), out.data(), out.size(),
@@ -55,7 +57,7 @@ bool inflate_exactly(std::span<const std::byte> in, libdeflate_decompressor* dec
 }  // namespace
 
 std::uint32_t fletcher32(std::span<const std::byte> bytes) {
-  // The sums hold 360 words without overflow between two folds.
+  // 32-bit sums cannot overflow while at most 360 words are added between two folds.
   constexpr std::size_t kWordsPerFold = 360;
   const auto fold = [](std::uint32_t sum) { return (sum & 0xffffU) + (sum >> 16); };
   std::uint32_t sum1 = 0;
@@ -95,7 +97,8 @@ void ChunkPacker::pack(std::vector<std::byte>& chunk, std::size_t element_size) 
   if (compressor_ != nullptr) {
     shuffled_.resize(chunk.size());
     reorder<Direction::kShuffle>(chunk, element_size, shuffled_.data());
-    // The bound leaves room for any bytes, so the result is never empty.
+    // libdeflate returns 0 if the buffer is too small. The buffer has the maximum size of
+    // compressed bytes, so this cannot happen.
     chunk.resize(libdeflate_zlib_compress_bound(compressor_, shuffled_.size()));
     chunk.resize(libdeflate_zlib_compress(compressor_, shuffled_.data(), shuffled_.size(),
                                           chunk.data(), chunk.size()));
@@ -114,7 +117,7 @@ ChunkScratch::~ChunkScratch() { libdeflate_free_decompressor(decompressor); }
 std::string_view decode_chunk(std::span<const std::byte> stored, const ChunkFilters& filters,
                               std::uint32_t skipped, std::size_t element_size,
                               ChunkScratch& scratch, std::span<std::byte> out) {
-  // Bits of the mask count the filters that the data set has.
+  // Bit i of the mask `skipped` stands for filter i among the filters that the data set has.
   std::uint32_t bit = 1;
   const auto applied = [&](bool present) {
     if (!present) return false;

@@ -1,5 +1,6 @@
-/// Applies and undoes the three filters of the format without HDF5. HDF5 only moves stored bytes
-/// while it holds its lock, so that several threads can compress at once.
+/// Compresses and decompresses chunks: applies and undoes the three HDF5 filters of the file format
+/// without calling HDF5. HDF5 has one lock for the whole library. Without its filters it holds the
+/// lock only while it reads or writes the stored bytes, so several threads can compress at once.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +24,11 @@ struct ChunkFilters {
 /// HDF5's Fletcher checksum, over big-endian 16-bit words.
 [[nodiscard]] std::uint32_t fletcher32(std::span<const std::byte> bytes);
 
-/// Applies the filters of a new file: shuffle and deflate unless the level is 0, and fletcher32.
-/// For use by one thread; reuse it.
+/// Applies the filters of a new file to chunks: shuffle and deflate if the compression level is not
+/// 0, and always fletcher32. Only one thread may use it. Reuse it, because it owns buffers.
 class ChunkPacker {
  public:
-  /// @param compression_level 0 (none) to 9
+  /// @param compression_level 0 (no compression) to 9
   explicit ChunkPacker(int compression_level);
   ~ChunkPacker();
   ChunkPacker(const ChunkPacker&) = delete;
@@ -36,11 +37,11 @@ class ChunkPacker {
   void pack(std::vector<std::byte>& chunk, std::size_t element_size);
 
  private:
-  libdeflate_compressor* compressor_;  ///< null: no compression
+  libdeflate_compressor* compressor_;  ///< null if the chunks are not compressed
   std::vector<std::byte> shuffled_;
 };
 
-/// Buffers and state of decode_chunk(). For use by one thread; reuse it.
+/// Buffers and state of decode_chunk(). Only one thread may use it. Reuse it to avoid allocations.
 class ChunkScratch {
  public:
   ChunkScratch();
@@ -53,9 +54,9 @@ class ChunkScratch {
 };
 
 /// Undoes the filters of one stored chunk.
-/// @param skipped HDF5's filter mask: bit i set where filter i was not applied to this chunk
-/// @param out as long as the decoded chunk
-/// @return the defect of the bytes; empty if there is none
+/// @param skipped HDF5's filter mask: bit i is set if filter i was not applied to this chunk
+/// @param out receives the decoded chunk and must have its size
+/// @return a description of the damage; empty if the chunk is undamaged
 [[nodiscard]] std::string_view decode_chunk(std::span<const std::byte> stored,
                                             const ChunkFilters& filters, std::uint32_t skipped,
                                             std::size_t element_size, ChunkScratch& scratch,

@@ -1,5 +1,5 @@
-/// Packs chunks in threads and returns them in the order of their arrival, so that the file does
-/// not depend on the number of threads.
+/// ChunkEncoder compresses chunks of columns in several threads. It returns them in the order in
+/// which it received them, so that the written file does not depend on the number of threads.
 #pragma once
 
 #include <condition_variable>
@@ -15,27 +15,28 @@
 
 namespace traffic::data {
 
+/// A fixed number of rows of a column, the unit in which HDF5 stores and compresses them.
 struct Chunk {
   std::size_t column = 0;
   std::int64_t first_row = 0;
-  std::int64_t rows = 0;  ///< rows with content; zeros fill up the last chunk
+  std::int64_t rows = 0;  ///< rows with content; the last chunk of a column is padded with zeros
   std::size_t element_size = 1;
-  std::vector<std::byte> bytes;  ///< decoded bytes; stored bytes after packing
+  std::vector<std::byte> bytes;  ///< the rows; after packing the bytes that HDF5 stores
 };
 
-/// For use by one thread.
+/// Only one thread may call give() and take().
 class ChunkEncoder {
  public:
-  /// @param num_threads 0: the caller's thread packs
+  /// @param num_threads number of compressing threads; with 0, give() compresses itself
   ChunkEncoder(int compression_level, int num_threads);
   ~ChunkEncoder();
   ChunkEncoder(const ChunkEncoder&) = delete;
   ChunkEncoder& operator=(const ChunkEncoder&) = delete;
 
   void give(Chunk chunk);
-  /// Takes the next packed chunk. Waits for it if more chunks are queued than the threads need, or
-  /// if the caller asks for all.
-  /// @return false if no chunk is ready, or all have been taken
+  /// Takes the next packed chunk. Waits for it if `all` is true, or if so many chunks are queued
+  /// that waiting does not leave the threads without work.
+  /// @return false if no chunk is ready, or all chunks have been taken
   bool take(Chunk& packed, bool all);
 
  private:
@@ -47,13 +48,13 @@ class ChunkEncoder {
   void work();
 
   int level_;
-  std::size_t most_on_their_way_;
+  std::size_t most_on_their_way_;  ///< number of queued chunks above which take() waits
   ChunkPacker packer_;  ///< packer of the caller's thread
   std::mutex mutex_;
   std::condition_variable given_;
   std::condition_variable packed_;
-  std::deque<Job> jobs_;  ///< in the order of arrival; a deque keeps their addresses
-  std::deque<Job*> todo_;
+  std::deque<Job> jobs_;   ///< in the order of arrival; a deque, so that addresses stay valid
+  std::deque<Job*> todo_;  ///< jobs that no thread has begun
   bool stop_ = false;
   std::vector<std::thread> threads_;
 };

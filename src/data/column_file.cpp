@@ -11,9 +11,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kMiB = 1024 * 1024;
-/// Number of bytes between two checks of the free space, which cost a system call each.
+/// Number of bytes that are written between two checks of the free disk space.
 constexpr std::int64_t kSpaceCheckBytes = 16 * kMiB;
-/// Free space that is required: for the bytes until the next check and for the end of the file.
+/// Required free disk space. It is enough for the bytes until the next check and for the end of the
+/// file.
 constexpr std::int64_t kReserveBytes = 32 * kMiB;
 
 void check_free_space(const fs::path& folder) {
@@ -29,7 +30,7 @@ void check_free_space(const fs::path& folder) {
 h5::File create_file(const fs::path& path) {
   h5::enter();
   const h5::Properties access(h5::check(H5Pcreate(H5P_FILE_ACCESS), "file properties"));
-  // The layout of HDF5 1.10 has checksums in all its internal structures.
+  // The file layout of HDF5 1.10 has checksums in all internal structures; older layouts do not.
   h5::check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110),
             "file properties");
   const h5::Properties creation(h5::check(H5Pcreate(H5P_FILE_CREATE), "file properties"));

@@ -1,4 +1,5 @@
-/// A new HDF5 file of columns, which appears under its name when it is complete.
+/// ColumnFile writes a new HDF5 file that consists of columns. DatasetWriter and SceneWriter use
+/// it.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +15,32 @@
 
 namespace traffic::data {
 
-/// Until commit() the file is a temporary one in the same folder, which the destructor removes.
+/// Writes to a temporary file in the same folder. commit() renames the temporary file; without
+/// commit() the destructor removes it.
 class ColumnFile {
  public:
-  /// @param compression_level of deflate, 1 to 9; 0: neither shuffle nor deflate
-  /// @param encoder_threads threads that compress; the file does not depend on their number
-  /// @throws ResourceError if the folder cannot be written or is nearly full; DataError for another
-  /// compression level
+  /// @param compression_level deflate level, 1 to 9; 0 means no compression
+  /// @param encoder_threads number of threads that compress; 0 means the caller's thread
+  /// @throws ResourceError if the folder cannot be written to or the disk is nearly full
+  /// @throws DataError for another compression level
   ColumnFile(const std::filesystem::path& path, int compression_level, int encoder_threads);
 
-  /// Adds a column, and its group if that is new. @param layout must outlive this
+  /// Adds a column, and its group if the group is new.
+  /// @param layout must outlive this object
   void add(const ColumnLayout& layout, Element element, int width);
   /// A column by its number in the order of add().
   [[nodiscard]] ColumnWriter& column(std::size_t index) { return columns_[index]; }
 
-  /// Stores the chunks that are packed. Call it from time to time, so that they do not pile up.
+  /// Writes the chunks that the encoder has finished. Call it often, because finished chunks occupy
+  /// memory.
   /// @throws ResourceError if the disk is nearly full
   void store_packed();
-  /// Stores all rows. @return the hash of the content of all columns
+  /// Writes all rows that are not written yet.
+  /// @return the hash of the content of all columns
   [[nodiscard]] std::uint64_t finish_columns();
-  /// For the attributes.
+  /// The HDF5 file, for writing attributes.
   [[nodiscard]] hid_t id() const { return file_.get(); }
-  /// Makes the file durable under its name. It must be the last call.
+  /// Closes the file, flushes it to the disk and gives it its name. It must be the last call.
   void commit();
 
  private:

@@ -12,9 +12,10 @@
 namespace traffic::data {
 namespace {
 
-/// The largest accepted chunk: a reader thread holds several of them decoded.
+/// Maximum size of an accepted chunk. It limits memory, because a reader thread holds several
+/// decoded chunks.
 constexpr std::uint64_t kMaxChunkBytes = 64ULL << 20;
-/// The best ratio that deflate can reach.
+/// The best compression ratio that deflate can reach.
 constexpr std::uint64_t kMaxCompression = 1032;
 /// Rows of a contiguous data set are read and checked in pieces of this size.
 constexpr std::uint64_t kPieceBytes = 1ULL << 20;
@@ -28,8 +29,8 @@ void check_hard_link(hid_t file, const std::string& path, const std::string& nam
             fmt::format("{}: link {}", path, name));
   if (link.type != H5L_TYPE_HARD) {
     throw DataError(
-        "{}: {} is a soft or external link, expected an object of the file itself; "
-        "links are refused because they may point anywhere, {}",
+        "{}: {} is a soft or external link, which is refused because it may point anywhere; "
+        "expected an object of the file itself; {}",
         path, name, kRemedy);
   }
 }

@@ -1,5 +1,5 @@
-/// Reads one column (an HDF5 data set) of an open file. Checks its schema before any read, and
-/// decodes its chunks with chunk_codec.
+/// ColumnReader reads one column (an HDF5 data set) of an open file. It checks type, shape and
+/// storage of the column before any read, and decodes chunks with chunk_codec.h.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,19 @@
 
 namespace traffic::data {
 
-/// The remedy in messages on files that break the format.
+/// The advice at the end of messages about files that violate the format.
 inline constexpr std::string_view kRemedy = "copy the file or make it with data_prep again";
 
-/// Opens a data set file for reading. The errors distinguish missing, empty, truncated, locked and
-/// damaged files, and files that are not HDF5.
-/// @throws DataError, ResourceError
+/// Opens a data set file for reading.
+/// @throws DataError that distinguishes missing, empty, truncated, locked and damaged files, and
+///   files that are not HDF5
+/// @throws ResourceError if this build of HDF5 is not thread-safe
 [[nodiscard]] h5::File open_data_file(const std::string& path);
 
 class ColumnReader {
  public:
-  /// @param width number of elements per row that the format demands
-  /// @throws DataError naming file, column, found, expected and remedy
+  /// @param width number of elements per row that the format requires
+  /// @throws DataError with the file, the column, what was found and expected, and advice
   ColumnReader(hid_t file, const std::string& path, std::int64_t file_bytes,
                const ColumnLayout& spec, int width);
 
@@ -40,9 +41,9 @@ class ColumnReader {
   /// Size in the file, after compression.
   [[nodiscard]] std::int64_t stored_bytes() const;
 
-  /// Decodes the rows first .. first + count - 1. Copies rows that are stored without filters
-  /// straight from the page cache. Thread-safe.
-  /// @param out count * row_bytes()
+  /// Reads the rows first to first + count - 1. Contiguous columns, which have no filters, are read
+  /// from the file without HDF5. Thread-safe.
+  /// @param out receives the rows: count * row_bytes() bytes
   /// @throws DataError naming the damaged chunk
   void read(std::int64_t first, std::int64_t count, std::span<std::byte> out) const;
   template <typename T>
@@ -71,8 +72,8 @@ class ColumnReader {
   std::int64_t rows_ = 0;
   std::int64_t chunk_rows_ = 1;
   ChunkFilters filters_;
-  int descriptor_ = -1;     ///< the open file, if its rows are contiguous and unfiltered
-  std::int64_t begin_ = 0;  ///< offset of contiguous rows
+  int descriptor_ = -1;     ///< the open file if the column is contiguous; otherwise -1
+  std::int64_t begin_ = 0;  ///< position of a contiguous column in the file
 };
 
 }  // namespace traffic::data

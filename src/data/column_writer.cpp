@@ -20,7 +20,7 @@ h5::Properties creation_properties(const ColumnLayout& layout, int width, int co
               "deflate filter");
   }
   h5::check(H5Pset_fletcher32(properties.get()), "fletcher32 filter");
-  // With creation times, two recordings of the same traffic would differ.
+  // Without creation times, two recordings of the same traffic give equal files.
   h5::check(H5Pset_obj_track_times(properties.get(), false), "data set properties");
   return properties;
 }

@@ -1,5 +1,5 @@
-/// Writes one column (an HDF5 data set) of a new file: gathers rows into whole chunks, which an
-/// encoder packs.
+/// ColumnWriter writes one column (an HDF5 data set) of a new file. It collects rows into chunks
+/// and gives them to a ChunkEncoder, which compresses them.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace traffic::data {
 class ColumnWriter {
  public:
   /// Creates the HDF5 data set in its group, which must exist.
-  /// @param layout must outlive this
-  /// @param index number of the column, which the encoder returns with its chunks
+  /// @param layout must outlive this object
+  /// @param index number of the column in the file; its chunks contain it (Chunk::column)
   ColumnWriter(hid_t file, const ColumnLayout& layout, std::size_t index, Element element,
                int width, int compression_level, ChunkEncoder& encoder);
 
@@ -29,7 +29,8 @@ class ColumnWriter {
     append(std::as_bytes(values));
   }
   /// Appends float32 values, converted if the column is float16.
-  /// @return -1; or the index of the first value that float16 cannot hold, and nothing is appended
+  /// @return -1 if the values were appended. If float16 cannot hold a value: the index of the first
+  ///   such value; then nothing is appended
   [[nodiscard]] std::int64_t append_features(std::span<const float> values);
   /// Gives the last, incomplete chunk to the encoder.
   void finish();

@@ -11,10 +11,10 @@
 namespace traffic::data {
 namespace {
 
-/// Target size of a decoded block: large compared with the frames that two neighbouring blocks
-/// share, small compared with data.cache_mb.
+/// Target size of a decoded block. It is large compared with the frames that two neighbouring
+/// blocks have in common, and small compared with data.cache_mb.
 constexpr std::int64_t kBlockBytes = 8 << 20;
-/// Largest number of frames in a block, even if they are empty.
+/// Maximum number of frames in a block. It limits blocks whose frames have few vehicles.
 constexpr std::int64_t kBlockFrames = 1024;
 
 void check_options(const WindowOptions& options) {
@@ -30,9 +30,9 @@ void check_options(const WindowOptions& options) {
   at_least(options.max_time_shift, 0, "augmentation.time_shift_frames");
 }
 
-/// Describes the first difference between two feature tables; empty if there is none. It ignores
-/// the offsets and scales of a file, because training normalises with those of the program, as a
-/// controller in a simulation does.
+/// Describes the first difference between the names and units of two feature tables; empty if there
+/// is none. Offsets and scales may differ, because training normalises features with the offsets
+/// and scales of this program and not with those of the file.
 std::string difference(const FeatureTable& found, const FeatureTable& expected) {
   if (found.size() != expected.size()) {
     return fmt::format("{} features, expected {}", found.size(), expected.size());
@@ -56,7 +56,7 @@ void check_compatible(const DatasetReader& file, const FileInfo& program, double
     const std::string problem = difference(*found, *expected);
     if (!problem.empty()) {
       throw DataError(
-          "{}: its {} features are not those of this program: {}; record it "
+          "{}: its {} features are not those of this program: {}; record the file "
           "again with this version",
           file.path(), kind, problem);
     }
@@ -65,20 +65,20 @@ void check_compatible(const DatasetReader& file, const FileInfo& program, double
     const auto column = static_cast<std::size_t>(feature_index(info.node_features, name));
     if (!info.node_features[column].present) {
       throw DataError(
-          "{}: it does not have {}, without which nothing can be predicted; convert it from a "
-          "source that has it",
+          "{}: the file does not have the feature {}, without which nothing can be predicted; "
+          "convert it from a source that has this feature",
           file.path(), name);
     }
   }
   if (!same_interval(info.frame_interval_s, interval_s)) {
     throw DataError(
-        "{}: its frames are {} s apart, but those of the first file {} s; train on files with the "
-        "same interval",
+        "{}: its frames are {} s apart, but the frames of the first file are {} s apart; train on "
+        "files with the same interval",
         file.path(), info.frame_interval_s, interval_s);
   }
 }
 
-/// Marks the features that `other` lacks as not present.
+/// Marks the features that are not present in `other` as not present in `table`.
 void intersect(FeatureTable& table, const FeatureTable& other) {
   for (std::size_t i = 0; i < table.size(); ++i) {
     table[i].present = table[i].present && other[i].present;
@@ -129,7 +129,7 @@ std::int64_t Dataset::count_samples() const {
 }
 
 std::int64_t Dataset::take_anchor(std::int64_t crops) {
-  if (all_samples_ <= options_.max_samples) return crops;  // no limit, or a higher one
+  if (all_samples_ <= options_.max_samples) return crops;  // no limit, or not reached
   seen_samples_ += crops;
   const double due = static_cast<double>(options_.max_samples) *
                      static_cast<double>(seen_samples_) / static_cast<double>(all_samples_);
@@ -205,7 +205,7 @@ std::string Dataset::name() const { return fmt::format("the {} split", to_string
 
 std::string Dataset::advice_when_empty() const {
   return fmt::format(
-      "it has {} files (the first: {}) and needs episodes of at least history_frames + "
+      "it has {} files (the first: {}); samples need episodes of at least history_frames + "
       "horizon_frames = {} frames",
       num_files(), file(0).path(), options_.history_frames + options_.horizon_frames);
 }

@@ -6,7 +6,7 @@
 namespace traffic::data {
 namespace {
 
-/// Unpacks frame f, without its time and global features, which are not packed.
+/// Extracts frame f. PackedFrames do not contain times and global features; the caller adds them.
 scene::GraphFrame unpack(const PackedFrames& packed, std::size_t f, std::size_t num_features) {
   const auto node = static_cast<std::size_t>(packed.node_ptr[f]);
   const auto end_node = static_cast<std::size_t>(packed.node_ptr[f + 1]);

@@ -7,8 +7,8 @@
 namespace traffic::data {
 namespace {
 
-// Rows per chunk. Chunks have 30 to 450 KiB, so a block of frames (BlockRange) decodes few rows at
-// its two ends that it does not need.
+// Rows per chunk. A chunk has 30 to 450 KiB. Reading a range of frames decodes whole chunks, so
+// chunks are small enough that few unneeded rows are decoded at both ends of the range.
 constexpr int kNodeChunk = 2048;
 constexpr int kSmallNodeChunk = 8192;
 constexpr int kEdgeChunk = 16384;

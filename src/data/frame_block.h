@@ -1,4 +1,5 @@
-/// A decoded block of frames with links between the rows of each vehicle.
+/// FrameBlock: a decoded block of recorded frames, with links from each row (a vehicle in a frame)
+/// to the same vehicle's rows in other frames.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@ namespace traffic::data {
 
 struct FrameBlock final : Block {
   PackedFrames frames;
-  std::vector<std::int32_t> next;  ///< [n] row of the vehicle's next appearance; -1: none
-  std::vector<std::int32_t> prev;  ///< [n] row of the vehicle's previous appearance; -1: none
+  std::vector<std::int32_t> next;  ///< [n] the vehicle's next row; -1 if there is none
+  std::vector<std::int32_t> prev;  ///< [n] the vehicle's previous row; -1 if there is none
 
   /// First row of a frame of the block.
   [[nodiscard]] std::int32_t first_row(std::int64_t frame) const {
@@ -21,7 +22,8 @@ struct FrameBlock final : Block {
   }
 };
 
-/// @throws DataError if a frame has a vehicle twice, or as DatasetReader::read_frames
+/// Reads and decodes the frames of `range`.
+/// @throws DataError if the file is damaged, or if a frame has a vehicle twice
 [[nodiscard]] FrameBlock read_block(const DatasetReader& reader, const BlockRange& range);
 
 }  // namespace traffic::data

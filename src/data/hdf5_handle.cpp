@@ -9,7 +9,7 @@ static_assert(std::endian::native == std::endian::little,
               "chunks are decoded without a change of byte order");
 
 herr_t append_reason(unsigned depth, const H5E_error2_t* entry, void* out) {
-  // The outer entries of the error stack only repeat that something failed.
+  // Takes only the innermost entries of the error stack. The outer ones repeat that a call failed.
   constexpr unsigned kReasons = 2;
   if (depth < kReasons && entry->desc != nullptr) {
     auto& text = *static_cast<std::string*>(out);

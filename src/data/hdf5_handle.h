@@ -1,4 +1,6 @@
-/// Owning HDF5 handles and checked HDF5 calls. HDF5 headers stay in this module.
+/// Helpers for calls of the HDF5 library: handles that close an HDF5 identifier in the destructor,
+/// and check(), which throws HDF5's error text. Other files of this module include this header
+/// instead of hdf5.h; public headers do not include it.
 #pragma once
 
 #include <hdf5.h>
@@ -12,7 +14,7 @@
 
 namespace traffic::data::h5 {
 
-/// Owner of an HDF5 identifier; a moved-from handle is null.
+/// Owns an HDF5 identifier and closes it with the function Close. A moved-from handle owns none.
 template <herr_t (*Close)(hid_t)>
 class Handle {
  public:
@@ -28,7 +30,7 @@ class Handle {
     return *this;
   }
   [[nodiscard]] hid_t get() const noexcept { return id_; }
-  /// Releases the identifier to a caller that checks the result of closing it.
+  /// Gives up ownership, for a caller that closes the identifier itself and checks the result.
   [[nodiscard]] hid_t release() noexcept { return std::exchange(id_, H5I_INVALID_HID); }
 
  private:
@@ -46,18 +48,19 @@ using Datatype = Handle<H5Tclose>;
 using Attribute = Handle<H5Aclose>;
 using Properties = Handle<H5Pclose>;
 
-/// Silences HDF5 in this thread and forbids filter plugins. Every function that enters the library
-/// calls it first.
+/// Prepares this thread for calls of HDF5: HDF5 prints no errors and loads no filter plugins. Every
+/// function of this module that calls HDF5 must have called it in the same thread.
 /// @throws ResourceError if this build of HDF5 is not thread-safe
 void enter();
 
-/// HDF5's messages on the failed call of this thread, innermost reason first.
+/// HDF5's messages about the last failed call in this thread, beginning with the innermost reason.
 [[nodiscard]] std::string error_text();
 
-/// Throws `what` with HDF5's messages: ResourceError if the disk is full, else DataError.
+/// Throws an error with the text `what` and HDF5's messages: a ResourceError if the disk is full,
+/// otherwise a DataError.
 [[noreturn]] void fail(const std::string& what);
 
-/// Returns the result of a call, or calls fail().
+/// Returns the result of an HDF5 call. Calls fail(what) if the result is negative.
 template <typename T>
 T check(T result, const std::string& what) {
   if (result < 0) [[unlikely]] {

@@ -17,14 +17,16 @@
 namespace traffic::data {
 namespace {
 
-/// Share of data.cache_mb for blocks and batches that are kept. The rest is for decoded chunks and
-/// batches in the making, and for memory that the allocator does not return.
+/// Bytes for cached blocks and finished batches: three quarters of data.cache_mb. The rest is for
+/// decoded chunks, for batches that are being built, and for memory that the allocator does not
+/// return to the system.
 std::int64_t kept_bytes(const config::Data& data) {
   constexpr std::int64_t kMiB = 1024 * 1024;
   return data.cache_mb * kMiB / 4 * 3;
 }
 
-/// Number of blocks that a batch may need: the sliding window, and two that enter and leave it.
+/// Number of blocks that a batch may need: those in the sampler's sliding window, one block that
+/// enters it and one that leaves it.
 std::int64_t blocks_in_use(const config::Data& data) {
   return (data.shuffle ? data.shuffle_chunks : 1) + 2;
 }
@@ -41,7 +43,7 @@ void check_cache(const SampleIndex& index, const config::Data& data) {
     constexpr std::int64_t kKeptOfAMiB = 1024 * 1024 / 4 * 3;
     throw ConfigError(
         "data.cache_mb is {}, but shuffling over data.shuffle_chunks = {} blocks of this data set "
-        "needs {}; raise data.cache_mb or lower data.shuffle_chunks",
+        "needs at least {}; raise data.cache_mb or lower data.shuffle_chunks",
         data.cache_mb, data.shuffle_chunks, needed / kKeptOfAMiB + 1);
   }
 }
@@ -56,7 +58,7 @@ SamplerOptions sampler_options(const LoaderOptions& options) {
           .seed = options.seed};
 }
 
-/// Shares the ownership of the source with its index.
+/// Pointer to the source's index that also keeps the source alive.
 std::shared_ptr<const SampleIndex> index_of(const std::shared_ptr<const AnyBatchSource>& source) {
   return {source, &source->index()};
 }
@@ -64,7 +66,7 @@ std::shared_ptr<const SampleIndex> index_of(const std::shared_ptr<const AnyBatch
 }  // namespace
 
 struct AnyLoader::Impl {
-  /// A batch of a reader thread, or its failure.
+  /// The result of building one batch: the batch or an exception.
   struct Outcome {
     std::any batch;
     std::int64_t bytes = 0;
@@ -92,18 +94,18 @@ struct AnyLoader::Impl {
 
   // State of the thread that uses the loader.
   SamplerState state;
-  std::int64_t next_out = 0;
+  std::int64_t next_out = 0;  ///< step that next() returns next
   double wait_seconds = 0;
 
   std::mutex mutex;
   std::condition_variable work;   ///< wakes reader threads when there may be work
   std::condition_variable ready;  ///< wakes next() when an outcome arrives
   std::shared_ptr<const EpochShare> share;
-  std::int64_t generation = 0;  ///< number of the share; outcomes of older ones are dropped
+  std::int64_t generation = 0;  ///< number of `share`; outcomes of earlier shares are dropped
   std::int64_t epoch = 0;
-  std::int64_t next_task = 0;
+  std::int64_t next_task = 0;  ///< step that a reader thread begins next
   std::int64_t given_out = 0;  ///< copy of next_out for the reader threads
-  std::map<std::int64_t, Outcome> outcomes;
+  std::map<std::int64_t, Outcome> outcomes;  ///< finished batches, by step
   bool stop = false;
   std::vector<std::thread> threads;
 };
@@ -149,7 +151,7 @@ void AnyLoader::Impl::stop_threads() {
   threads.clear();
 }
 
-/// The caller holds the mutex, or there are no threads.
+/// Discards the finished batches. The caller must hold the mutex if there are threads.
 void AnyLoader::Impl::drop_outcomes() {
   for (const auto& [step, outcome] : outcomes) cache.reserve(-outcome.bytes);
   outcomes.clear();
@@ -185,7 +187,7 @@ AnyLoader::Impl::Outcome AnyLoader::Impl::make(const EpochShare& from, std::int6
   Outcome outcome;
   try {
     const auto draws = from.draws(step);
-    // Where no damage is allowed, the source itself throws.
+    // If no damage is allowed, bad_blocks is not needed: build_any() throws for a damaged block.
     outcome.batch = options.data.max_bad_file_share > 0
                         ? source->build_any(bad_blocks.replace(draws, cache), of_epoch, cache)
                         : source->build_any(draws, of_epoch, cache);
@@ -223,7 +225,7 @@ AnyLoader::Impl::Outcome AnyLoader::Impl::wait_for_next() {
   if (options.data.num_workers == 0) return make(*share, epoch, next_out);
   std::unique_lock lock(mutex);
   ready.wait(lock, [&] { return outcomes.contains(next_out); });
-  // An error stays for further calls, because no thread makes this batch again.
+  // An error stays in `outcomes` for further calls, because no thread builds this batch again.
   const auto found = outcomes.find(next_out);
   if (found->second.error) return {.batch = {}, .error = found->second.error};
   auto node = outcomes.extract(found);

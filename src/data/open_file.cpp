@@ -1,3 +1,4 @@
+// open_data_file() of column_reader.h, which explains why a file cannot be opened.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -12,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// HDF5 looks for its signature at 0, 512, 1024, 2048, ...
+/// Whether the file has the signature of HDF5 files, at byte 0, 512, 1024, 2048, ...
 bool has_signature(std::ifstream& file, std::uint64_t size) {
   constexpr std::array<char, 8> kSignature{'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
   for (std::uint64_t at = 0; at + kSignature.size() <= size; at = at == 0 ? 512 : 2 * at) {

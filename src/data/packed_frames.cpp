@@ -1,3 +1,4 @@
+// The functions of DatasetReader that read and decode frames.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -8,7 +9,8 @@
 namespace traffic::data {
 namespace {
 
-/// Whether all values are finite. The test of the exponents needs no branch in the loop.
+/// Whether all values are finite. A value is not finite if all bits of its exponent are set. The
+/// test has no branch, so the compiler can vectorise the loop.
 bool all_finite(std::span<const float> values) {
   std::uint32_t bad = 0;
   for (const float value : values) {
@@ -47,7 +49,7 @@ void DatasetReader::Impl::read_features(Column name, std::int64_t first, std::in
   check_finite(from, out, first, width);
 }
 
-/// Reads the edges of the frames of `out`, whose nodes have been read.
+/// Reads and checks the edges of the frames of `out`. The nodes of `out` must have been read.
 void DatasetReader::Impl::read_edges(std::int64_t first_frame, PackedFrames& out) const {
   const std::int64_t count = out.num_frames();
   const auto first = static_cast<std::size_t>(first_frame);
@@ -124,8 +126,8 @@ PackedFrames DatasetReader::read_frames(std::int64_t first_frame, std::int64_t c
   check_finite(xy, out.xy_m, first_node, 2);
   impl_->read_features(Column::kNodeFeatures, first_node, nodes, out.node_features);
   if (impl_->info.float16) {
-    // At 1 to 2 km float16 has a resolution of only 1 m, so the position comes from a column of its
-    // own.
+    // float16 has a resolution of only 1 m for positions of 1 to 2 km. The position therefore comes
+    // from the column nodes/position_m, which is float32.
     for (std::size_t i = 0; i < n; ++i) {
       out.node_features[i * impl_->num_features + impl_->position_column] = out.position_m[i];
     }

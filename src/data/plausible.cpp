@@ -8,11 +8,12 @@
 namespace traffic::data {
 namespace {
 
-constexpr double kStretchM = 20;
-/// If frames are far apart, only a ratio below this is impossible: the times are then milliseconds.
+constexpr double kStretchM = 20;  ///< length of a stretch
+/// If frames are far apart, only ratios below this are impossible. Such a ratio means that the
+/// times are milliseconds.
 constexpr double kSmallestRatioOfLongSteps = 0.01;
-constexpr std::int64_t kFewStretches = 4;
-/// The histogram's bins: ratios from 2^kLowest to 2^kHighest.
+constexpr std::int64_t kFewStretches = 4;  ///< minimum number of stretches for a median
+/// The bins of the histogram. They cover ratios from 2^kLowest to 2^kHighest.
 constexpr int kBinsPerOctave = 16;
 constexpr int kLowest = -24;
 constexpr int kHighest = 8;

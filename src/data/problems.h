@@ -1,4 +1,4 @@
-/// Collects messages on the defects of data sets.
+/// Problems collects messages about defects of data sets, for the functions that check files.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace traffic::data {
 
-/// Keeps the first problems and counts the others.
+/// Keeps the first 20 messages and counts further ones.
 class Problems {
  public:
   void add(std::string text) {

@@ -13,15 +13,15 @@
 namespace traffic::data {
 namespace {
 
-/// Limits of accepted files: no traffic exceeds them, but damaged numbers may.
+/// Limits of accepted files. Real traffic does not exceed them, but numbers in a damaged file may.
 constexpr std::int64_t kMaxVehiclesPerFrame = 1 << 20;
 constexpr std::int64_t kMaxEdgesPerFrame = 1 << 24;
 constexpr std::int64_t kMaxFrames = 1LL << 28;
-/// Limit of the memory for the tables of frames: a fixed amount, plus a multiple of the size of the
-/// file. A frame with one vehicle takes more in the file than in the tables.
+/// Limit of the memory for node_ptr and edge_ptr: a fixed amount plus a multiple of the file size.
+/// No sound file exceeds it, because a frame takes more space in the file than in these tables.
 constexpr std::int64_t kTableBytes = 64LL << 20;
 constexpr std::int64_t kTableBytesPerByte = 8;
-/// Limits of the frames that are decoded together by a reader of the whole file.
+/// Limits of frames_at_once().
 constexpr std::int64_t kBytesAtOnce = 32LL << 20;
 constexpr std::int64_t kMostFramesAtOnce = 64;
 
@@ -39,7 +39,8 @@ void check_rows(const ColumnReader& column, std::int64_t expected) {
   }
 }
 
-/// A pointer column must rise from 0 to the rows it points into.
+/// Checks a column of positions (frames/node_ptr or frames/edge_ptr). It must begin with 0, end
+/// with `rows`, the number of rows of the other column, and rise by at most `most` per frame.
 void check_ptr(const ColumnReader& column, std::span<const std::int64_t> ptr, std::int64_t rows,
                std::int64_t most) {
   if (ptr.front() != 0 || ptr.back() != rows) {
@@ -88,7 +89,7 @@ void DatasetReader::Impl::check_sizes() const {
   const auto table_bytes = static_cast<std::int64_t>(sizeof(std::int64_t)) * 2 * (frames + 1);
   if (table_bytes > kTableBytes + kTableBytesPerByte * file_bytes) {
     throw DataError(
-        "{}: its {} frames take {} of memory before one is read, too much for a file of {}; {}",
+        "{}: the tables of its {} frames take {} of memory, too much for a file of {}; {}",
         path, frames, human_bytes(table_bytes), human_bytes(file_bytes), kRemedy);
   }
   if (column(Column::kEpisodeSeed).rows() > frames) {
@@ -129,8 +130,8 @@ void DatasetReader::Impl::read_episodes() {
   for (std::size_t i = 0; i < seed.size(); ++i) {
     if (first[i] != next || frames[i] < 1 || frames[i] > all_frames - next) {
       throw DataError(
-          "{}: episode {} has {} frames from frame {}; expected it to begin at {} and "
-          "to end by {}; {}",
+          "{}: episode {} has {} frames from frame {} on; expected it to begin at frame {} and "
+          "to end at frame {} at the latest; {}",
           path, i, frames[i], first[i], next, all_frames, kRemedy);
     }
     if (split[i] >= kNumSplits) {

@@ -1,4 +1,5 @@
-/// The state of an open file, shared by the two source files of DatasetReader.
+/// DatasetReader::Impl: the state of an open data set file. reader.cpp and packed_frames.cpp, which
+/// implement DatasetReader, share it.
 #pragma once
 
 #include <string>

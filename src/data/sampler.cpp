@@ -34,8 +34,9 @@ std::vector<Draw> EpochShare::draws(std::int64_t step) const {
   return draws;
 }
 
-/// Cuts a list of samples: rank r gets bounds[r] .. bounds[r + 1] - 1. The last batch may be short;
-/// samples after the last step are left out.
+/// Divides a list of samples among the ranks: rank r gets the positions bounds[r] to
+/// bounds[r + 1] - 1 of the list. The last batch may be smaller. Samples that do not fit into
+/// `steps` steps are left out.
 struct Sampler::Deal {
   std::int64_t steps = 0;
   std::vector<std::int64_t> bounds;
@@ -108,8 +109,8 @@ Sampler::Deal Sampler::deal(std::int64_t samples, std::span<const std::int64_t> 
   deal.bounds.push_back(0);
   for (const std::int64_t size : batch_sizes) {
     running += size;
-    // Parts are proportional to batch sizes: each rank has `steps` full batches with drop_last,
-    // otherwise at least steps - 1 and at most `steps`.
+    // Parts are proportional to batch sizes. With drop_last each rank has at least `steps` full
+    // batches. Otherwise each rank has at least steps - 1 and at most `steps` batches.
     deal.bounds.push_back(
         static_cast<std::int64_t>(static_cast<__int128>(samples) * running / step_size));
   }
@@ -125,7 +126,8 @@ SamplerState Sampler::resume(const SamplerState& saved) const {
     throw DataError(
         "the sampler position was saved with other data or options (files, windows, "
         "seed, shuffle, shuffle_chunks, shards, drop_last), so the rest of its epoch cannot be "
-        "found; use the same ones, or start from the checkpoint's weights with run.init_from");
+        "found; use the same data and options, or start from the checkpoint's weights with "
+        "run.init_from");
   }
   SamplerState state = saved;
   if (state.stages.back().batch_sizes == options_.batch_sizes) return state;
@@ -153,7 +155,8 @@ EpochShare Sampler::share(const SamplerState& state, std::int64_t rank) const {
   return {std::move(samples), batch_sizes[r], cut.steps, left.empty() ? 0 : left.front()};
 }
 
-/// Samples that no rank has drawn after the stages of the state, in the order of their draws.
+/// The samples that no rank has used in the stages of the state. They are ordered by rank, and
+/// within a rank as the rank would have used them.
 std::vector<std::int64_t> Sampler::left_over(const SamplerState& state) const {
   std::vector<std::int64_t> order;
   const std::int64_t all = index_->num_samples();
@@ -174,7 +177,8 @@ std::vector<std::int64_t> Sampler::left_over(const SamplerState& state) const {
   return order;
 }
 
-/// Blocks of the samples begin .. end - 1 of an epoch's list, in the order of their reading.
+/// Positions begin to end - 1 of an epoch's list of samples, grouped by block. The blocks are in
+/// the order in which a rank reads them.
 std::vector<Sampler::BlockSamples> Sampler::run_of_blocks(std::int64_t epoch, std::int64_t begin,
                                                           std::int64_t end) const {
   Rng rng(derive_seed(options_.seed, {kBlockStream, static_cast<std::uint64_t>(epoch)}));
@@ -200,7 +204,8 @@ std::vector<Sampler::BlockSamples> Sampler::run_of_blocks(std::int64_t epoch, st
   return run;
 }
 
-/// Blocks of the samples begin .. end - 1 of a list that all epochs share, in recorded order.
+/// Same as run_of_blocks() for kTime and kRegion, whose list is the same in all epochs. The blocks
+/// are in the order of recording.
 std::vector<Sampler::BlockSamples> Sampler::fixed_run(std::int64_t begin, std::int64_t end) const {
   std::vector<std::int64_t> samples(static_cast<std::size_t>(end - begin));
   if (options_.shards == Shards::kTime) {
@@ -221,10 +226,12 @@ std::vector<Sampler::BlockSamples> Sampler::fixed_run(std::int64_t begin, std::i
   return run;
 }
 
-/// Samples begin .. end - 1 of an epoch's list, mixed within the window.
+/// The samples at positions begin to end - 1 of an epoch's list, mixed within the sliding window.
+/// It is the order in which a rank uses them in the first stage.
 std::vector<std::int64_t> Sampler::first_order(std::int64_t epoch, std::int64_t begin,
                                                std::int64_t end) const {
-  // The sort key of a sample is its block's place in the run plus a random part of the window.
+  // The sort key of a sample is the position of its block plus a random number between 0 and
+  // shuffle_chunks. The key is a fixed-point number: its upper 32 bits are whole blocks.
   struct Placed {
     std::uint64_t place;
     std::int64_t sample;

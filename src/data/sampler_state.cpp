@@ -1,3 +1,4 @@
+// Functions of sampler.h that do not need the list of samples: options and SamplerState.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -24,10 +25,11 @@ std::vector<std::int64_t> rank_batch_sizes(std::int64_t batch_size, std::int64_t
   if (weights.size() != ranks || !std::all_of(weights.begin(), weights.end(), usable)) {
     throw ConfigError(
         "data.rank_weights has {} entries for {} ranks; give one positive number for "
-        "each rank, or none",
+        "each rank, or an empty list",
         weights.size(), world_size);
   }
-  // Rounded running sums keep the total exact. Each rank gets 1 first, so that no size is 0.
+  // Each rank gets 1 sample first, so that no size is 0. The other samples are distributed by
+  // rounding running sums, so that the total is exact.
   const double total_weight = std::accumulate(weights.begin(), weights.end(), 0.0);
   const auto extra = static_cast<double>((batch_size - 1) * world_size);
   std::vector<std::int64_t> sizes;

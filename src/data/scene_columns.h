@@ -1,4 +1,5 @@
-/// The columns of a file of recorded scenes (traffic/data/scene_file.h), and its attributes.
+/// Defines the columns of a file of recorded scenes (traffic/data/scene_file.h), and writes and
+/// reads its attributes. SceneWriter and SceneReader use it.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,9 @@
 
 namespace traffic::data {
 
-/// Columns named ..Ptr have one row more than the objects whose parts they delimit: the parts of
-/// object i are rows ptr[i] .. ptr[i + 1] of another group.
+/// A column whose name ends in Ptr tells which rows of another group belong to an object: rows
+/// ptr[i] to ptr[i + 1] - 1 belong to object i. It has one row more than there are objects. For
+/// example, kMapLanePtr tells which lanes belong to a map.
 enum class SceneField : std::uint8_t {
   kStringBytes,
   kStringPtr,
@@ -63,8 +65,8 @@ inline constexpr std::size_t kNumSceneFields = 42;
 [[nodiscard]] std::span<const ColumnLayout, kNumSceneFields> scene_columns();
 
 void write_scene_attributes(hid_t file, const SceneFileInfo& info);
-/// @throws DataError if the file has another format or a later version, or an attribute is missing
-/// or has another type
+/// @throws DataError if the file has another format or a later version, or if an attribute is
+///   missing or has another type
 [[nodiscard]] SceneFileInfo read_scene_attributes(hid_t file, const std::string& path);
 
 }  // namespace traffic::data

@@ -1,3 +1,4 @@
+// Implements SceneReader (traffic/data/scene_file.h).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,16 +14,17 @@
 namespace traffic::data {
 namespace {
 
-/// Limits of the memory for tables that are decoded at once: a fixed amount, plus a multiple of the
-/// file's size. Deflate packs damaged or crafted tables far more densely than real ones.
+/// Limit of the memory for columns that are decoded at once: a fixed amount plus a multiple of the
+/// file size. A file that was made to do harm could otherwise fill the memory, because deflate
+/// compresses repeated bytes by a factor of 1000.
 constexpr std::int64_t kFixedBytes = 64LL << 20;
 constexpr std::int64_t kBytesPerFileByte = 32;
-/// Bytes that are decoded together for the hash of the content.
+/// Number of bytes that are decoded together when the hash of the content is computed.
 constexpr std::int64_t kHashedBytes = 4LL << 20;
 
 std::size_t as_size(std::int64_t value) { return static_cast<std::size_t>(value); }
 
-/// Rows first .. end - 1 of a column.
+/// Rows first to end - 1 of a column.
 struct RowRange {
   std::int64_t first = 0;
   std::int64_t end = 0;
@@ -62,12 +64,12 @@ struct SceneReader::Impl {
                       human_bytes(bytes), human_bytes(file_bytes), kRemedy);
     }
   }
-  /// Checks the memory of what the constructor decodes.
+  /// Checks the memory limit for the columns that the constructor decodes.
   void check_tables() const {
     std::int64_t bytes = 0;
     for (std::size_t i = 0; i < kNumSceneFields; ++i) {
       const auto field = static_cast<SceneField>(i);
-      // The other columns are read episode by episode.
+      // The constructor decodes these columns; read() decodes the others episode by episode.
       if (field < SceneField::kVehicleType || field == SceneField::kRoutePtr ||
           field == SceneField::kFrameNodePtr) {
         bytes += bytes_of(field, rows(field));
@@ -75,7 +77,7 @@ struct SceneReader::Impl {
     }
     check_memory(bytes);
   }
-  /// Checks the memory of what read() decodes.
+  /// Checks the memory limit for the rows that read() decodes.
   void check_episode(RowRange frames, RowRange nodes, RowRange routes, RowRange vehicles,
                      RowRange signals) const {
     using F = SceneField;
@@ -102,10 +104,11 @@ struct SceneReader::Impl {
     return read<T>(field, {0, rows(field)});
   }
 
-  /// Reads a column of beginnings, which must rise from 0 to the number of rows of `parts`.
+  /// Reads a column ...Ptr (see SceneField). Checks that it has objects + 1 rows and rises from 0
+  /// to `parts`, the number of rows of the other group.
   [[nodiscard]] std::vector<std::int64_t> read_ptr(SceneField field, std::int64_t objects,
                                                    std::int64_t parts) const;
-  /// Checks that the columns first .. last have as many rows as the first.
+  /// Checks that the columns `first` to `last` have equally many rows.
   void check_rows(SceneField first, SceneField last) const;
   [[nodiscard]] const std::string& string(SceneField field, std::int32_t index) const;
   [[nodiscard]] std::vector<std::string> read_strings(SceneField field, RowRange range) const;
@@ -125,15 +128,15 @@ struct SceneReader::Impl {
   std::int64_t file_bytes;
   std::vector<ColumnReader> columns;
   std::vector<std::string> strings;
-  std::vector<std::int64_t> lane_ptr;  ///< [maps + 1], like the next three
-  std::vector<std::int64_t> edge_ptr;
-  std::vector<std::int64_t> link_ptr;
-  std::vector<std::int64_t> signal_ptr;
+  std::vector<std::int64_t> lane_ptr;    ///< [maps + 1]
+  std::vector<std::int64_t> edge_ptr;    ///< [maps + 1]
+  std::vector<std::int64_t> link_ptr;    ///< [maps + 1]
+  std::vector<std::int64_t> signal_ptr;  ///< [maps + 1]
   std::vector<std::shared_ptr<const driving::RoadMap>> maps;
   std::vector<SceneEpisode> episodes;
-  std::vector<std::int64_t> vehicle_ptr;  ///< [episodes + 1], like the next two
-  std::vector<std::int64_t> route_ptr;
-  std::vector<std::int64_t> signals_begin;   ///< row of frames/signals
+  std::vector<std::int64_t> vehicle_ptr;     ///< [episodes + 1]
+  std::vector<std::int64_t> route_ptr;       ///< [episodes + 1]
+  std::vector<std::int64_t> signals_begin;   ///< [episodes + 1] rows of frames/signals
   std::vector<std::int64_t> route_edge_ptr;  ///< [routes + 1]
   std::vector<std::int64_t> node_ptr;        ///< [frames + 1]
 };
@@ -295,7 +298,7 @@ void SceneReader::Impl::read_episodes() {
   }
   if (rows(F::kFrameSignals) != signals_begin.back()) {
     throw DataError(
-        "{} has {} rows, expected {}: a state of every signal of the map in each frame; {}",
+        "{} has {} rows, expected {}: one state for every signal of the map in each frame; {}",
         column(F::kFrameSignals).where(), rows(F::kFrameSignals), signals_begin.back(), kRemedy);
   }
 }

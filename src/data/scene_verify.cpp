@@ -1,3 +1,4 @@
+// find_problems() of verify.h for files of scenes.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -16,17 +17,20 @@ namespace {
 using driving::RecordedScene;
 using driving::SceneNode;
 
-/// A vehicle that covers less than this between two frames has no clear direction of motion.
+/// Headings are checked only if a vehicle covers at least this distance between two frames. A
+/// shorter motion has no clear direction.
 constexpr double kClearMotion_m = 2.0;
-/// Headings and motions of vehicles that slide or turn sharply differ less than this.
+/// Maximum angle between heading and direction of motion. Real vehicles stay below it, even if they
+/// slide or turn sharply.
 constexpr double kMaxSlip_rad = 1.0;
-/// Largest distance of a vehicle from its lane, which it has while it changes lanes.
+/// Maximum distance of a vehicle from the edge of its lane, beyond half its length. Vehicles have
+/// such distances while they change lanes.
 constexpr double kMaxBesideLane_m = 4.0;
-/// Share of the vehicles whose headings or lanes may disagree with their positions, because they
-/// reverse or collide, or because a lane is drawn in a wrong place.
+/// Headings and lanes are reported only if more than this share of them disagrees with the
+/// positions. Single vehicles may reverse or collide, and a lane may be drawn in a wrong place.
 constexpr double kMaxOddShare = 0.05;
-/// Addition to the distance that a vehicle can cover between two frames: its centre swings when it
-/// turns, and simulators end collisions with a jump.
+/// Added to the maximum distance that a vehicle can cover between two frames. The centre of a
+/// turning vehicle swings, and simulators end collisions with a jump.
 constexpr double kSwing_m = 2.0;
 
 double distance_to_segment(const driving::Point& a, const driving::Point& b,
@@ -50,8 +54,8 @@ double distance_to_lane(const driving::RoadMap& map, const SceneNode& node) {
   return nearest;
 }
 
-/// Checks movements and places of the vehicles of a file. There is one problem for each kind, with
-/// its first place and its number.
+/// Checks speeds, movements, headings and lanes of all vehicles of a file. It reports one message
+/// for each kind of problem, with the first occurrence and the number of occurrences.
 class SceneMovementCheck {
  public:
   explicit SceneMovementCheck(const SceneReader& file) : file_(file) {}
@@ -80,10 +84,11 @@ class SceneMovementCheck {
   }
 
  private:
+  /// One kind of problem.
   struct Kind {
-    std::int64_t count = 0;
-    std::int64_t checked = 0;
-    std::string first{};
+    std::int64_t count = 0;    ///< number of occurrences
+    std::int64_t checked = 0;  ///< number of checks
+    std::string first{};       ///< description of the first occurrence
     [[nodiscard]] double share() const {
       return checked > 0 ? static_cast<double>(count) / static_cast<double>(checked) : 0.0;
     }
@@ -116,8 +121,8 @@ class SceneMovementCheck {
                             0.5 * scene_->vehicles[static_cast<std::size_t>(node.vehicle)].length_m;
     note(places_, beside_m > kMaxBesideLane_m, node, [&] {
       return fmt::format(
-          "is on lane '{}', but {:.4g} m away from it; do map and positions have the "
-          "same origin?",
+          "is on lane '{}', but {:.4g} m away from it; check that map and positions have the "
+          "same origin",
           scene_->map->lanes[static_cast<std::size_t>(node.lane)], beside_m);
     });
   }
@@ -154,7 +159,7 @@ class SceneMovementCheck {
   std::size_t episode_ = 0;
   std::size_t frame_ = 0;
   Kind speeds_;
-  Kind changes_;  ///< of the speed between two frames
+  Kind changes_;  ///< changes of the speed between two frames
   Kind jumps_;
   Kind headings_;
   Kind places_;
@@ -169,13 +174,13 @@ std::vector<std::string> find_problems(const SceneReader& file,
     const std::uint64_t hash = file.compute_content_hash();
     if (hash != file.info().content_hash) {
       problems.add(
-          fmt::format("{}: the content has the hash {}, its attribute content_xxh3 says {}",
+          fmt::format("{}: the content has the hash {}, but the attribute content_xxh3 is {}",
                       file.path(), hex64(hash), hex64(file.info().content_hash)));
     }
   } catch (const DataError& error) {
     problems.add(error.what());
   }
-  if (problems.any()) return problems.take();  // damaged chunks have no meaningful content
+  if (problems.any()) return problems.take();  // checking damaged values would be meaningless
   SceneMovementCheck movements(file);
   for (std::size_t i = 0; i < file.episodes().size(); ++i) {
     try {

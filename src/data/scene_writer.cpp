@@ -1,3 +1,4 @@
+// Implements SceneWriter (traffic/data/scene_file.h).
 #include <array>
 #include <memory>
 #include <unordered_map>
@@ -35,7 +36,7 @@ struct SceneWriter::Impl {
     column(field).append_values(std::span<const T>(&value, 1));
   }
 
-  /// Appends a member or another function of each item.
+  /// Appends of(item) for each item.
   template <typename T, typename Item, typename Of>
   void append_each(SceneField field, std::span<const Item> items, const Of& of) {
     std::vector<T> values;
@@ -44,7 +45,8 @@ struct SceneWriter::Impl {
     column(field).append_values(std::span<const T>(values));
   }
 
-  /// @return the number of the text in the file's table of strings
+  /// Adds a text to the file's table of strings if it is new.
+  /// @return the number of the text in the table
   std::int32_t string(const std::string& text) {
     const auto [entry, is_new] =
         strings.try_emplace(text, static_cast<std::int32_t>(strings.size()));
@@ -59,6 +61,7 @@ struct SceneWriter::Impl {
     append_each<std::int32_t>(field, texts, [&](const std::string& text) { return string(text); });
   }
 
+  /// Adds a map to the file if it is new.
   /// @return the number of the map in the file
   std::int32_t map(const std::shared_ptr<const driving::RoadMap>& map) {
     const auto [entry, is_new] = maps.try_emplace(map, static_cast<std::int32_t>(maps.size()));

@@ -88,8 +88,8 @@ void Statistics::merge(const Statistics& other) {
   }
   if (!same_kind(other)) {
     throw DataError(
-        "{} has other features or another frame interval than {}; ask for the "
-        "statistics of files of one kind",
+        "{} has other features or another frame interval than {}; compute statistics "
+        "only over files of one kind",
         other.first_file_, first_file_);
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].merge(other.nodes_[i]);
@@ -110,7 +110,7 @@ void Statistics::prepare(const DatasetReader& file) {
         !same_interval(info.frame_interval_s, interval_s_)) {
       throw DataError(
           "{} has other features or another frame interval than the files before it; "
-          "ask for the statistics of files of one kind",
+          "compute statistics only over files of one kind",
           file.path());
     }
     return;
@@ -183,8 +183,9 @@ Statistics::Frame Statistics::read_vehicles(const PackedFrames& frames, std::siz
   return vehicles;
 }
 
-/// Compares vehicles with their past.
-/// @param past frames before `now` in the order of time
+/// Compares the vehicles of a frame with the same vehicles in earlier frames. Updates the labels of
+/// the earlier frames and the errors of the constant-speed prediction.
+/// @param past the frames before `now`, in the order of time
 void Statistics::compare(const Frame& now, std::vector<Frame>& past) {
   for (std::size_t age = 1; age <= past.size(); ++age) {
     Frame& then = past[past.size() - age];
@@ -209,7 +210,7 @@ void Statistics::compare(const Frame& now, std::vector<Frame>& past) {
   }
 }
 
-/// Counts the labels of a frame whose whole horizon has been read.
+/// Counts the labels of a frame after all frames of its horizon have been read.
 void Statistics::close(const Frame& frame) {
   for (const auto& [id, vehicle] : frame) {
     if (!vehicle.has_future) continue;

@@ -14,7 +14,8 @@
 namespace traffic::data {
 namespace {
 
-/// Decodes every chunk of a column. @return hash of its bytes
+/// Decodes every chunk of a column and adds a problem for each damaged chunk.
+/// @return the hash of the decoded bytes
 std::uint64_t check_chunks(const DatasetReader& file, Column column, Problems& problems) {
   const ColumnStorage storage = file.storage(column);
   Hasher hash;
@@ -41,14 +42,15 @@ void check_checksums(const DatasetReader& file, Problems& problems) {
     hash.update(std::as_bytes(std::span(part)));
   }
   if (!problems.any() && hash.digest() != file.info().content_hash) {
-    problems.add(fmt::format("{}: the content has the hash {}, its attribute content_xxh3 says {}",
-                             file.path(), hex64(hash.digest()), hex64(file.info().content_hash)));
+    problems.add(
+        fmt::format("{}: the content has the hash {}, but the attribute content_xxh3 is {}",
+                    file.path(), hex64(hash.digest()), hex64(file.info().content_hash)));
   }
 }
 
-/// Checks the frames of a file one after the other: vehicles that a frame has twice, and movements
-/// that no vehicle can make. Impossible numbers often come by the thousand, so there is one message
-/// for each kind, with the first place and the number of places.
+/// Checks the frames of a file one after the other. It finds vehicles that a frame has twice, and
+/// impossible speeds and movements. There may be thousands of occurrences, so it reports one
+/// message for each kind of problem, with the first occurrence and the number of occurrences.
 class MovementCheck {
  public:
   explicit MovementCheck(const DatasetReader& file)
@@ -62,7 +64,7 @@ class MovementCheck {
     before_.clear();
   }
 
-  /// @param f frame of `frames`
+  /// Checks frame f of `frames`. Call it for all frames of an episode in order.
   void check(const PackedFrames& frames, std::size_t f) {
     now_.clear();
     const Episode& episode = file_.episodes()[episode_];
@@ -100,9 +102,10 @@ class MovementCheck {
   }
 
  private:
+  /// One kind of problem.
   struct Kind {
-    std::int64_t count = 0;
-    std::string first{};
+    std::int64_t count = 0;  ///< number of occurrences
+    std::string first{};     ///< description of the first occurrence
   };
   struct Place {
     double position_m = 0;
@@ -116,8 +119,9 @@ class MovementCheck {
     DisplacementRatio::Stretch in_plane{};
   };
 
-  /// Wrong units give larger ratios than these. The limit in the plane is wider, because a network
-  /// may draw a road longer or shorter than it is.
+  /// Limits of the ratio of displacements to the distances that follow from the speeds. Wrong units
+  /// give larger ratios. The limit for xy_m is wider, because a road network may draw a road longer
+  /// or shorter than it is.
   static constexpr double kLargestPositionRatio = 1.4;
   static constexpr double kLargestPlaneRatio = 3;
 
@@ -134,7 +138,7 @@ class MovementCheck {
   }
 
   void check_numbers(std::uint32_t id, double speed_mps, double accel_mps2) {
-    // float16 rounds zero to itself, but simulators may write -0.01.
+    // Simulators may write slightly negative speeds such as -0.01 m/s.
     if (speed_mps < -kStandingMps || speed_mps > kMaxSpeedMps) {
       note(speeds_, [&] {
         return fmt::format("vehicle {} has a speed of {:.6g} m/s, expected 0 to {}", id, speed_mps,
@@ -182,8 +186,8 @@ class MovementCheck {
     if (!median || is_possible_ratio(*median, file_.info().frame_interval_s, largest)) return;
     const std::string unit = likely_unit(*median);
     problems.add(fmt::format(
-        "{}: the {} is {:.3g} times what the speeds give (the median of {} stretches of 20 m){}{}; "
-        "expected metres and m/s",
+        "{}: the {} is {:.3g} times the distance that follows from the speeds (median of {} "
+        "stretches of 20 m){}{}; expected metres and m/s",
         file_.path(), what, *median, ratio.num_stretches(), unit.empty() ? "" : ": ", unit));
   }
 
@@ -198,7 +202,7 @@ class MovementCheck {
   Kind twice_;
   Kind speeds_;
   Kind accelerations_;
-  Kind changes_;  ///< of the speed between two frames
+  Kind changes_;  ///< changes of the speed between two frames
   Kind jumps_;
   DisplacementRatio position_ratio_;
   DisplacementRatio plane_ratio_;
@@ -251,7 +255,8 @@ void check_times(const DatasetReader& file, Problems& problems) {
     const Episode& episode = file.episodes()[e];
     const auto times = file.read_times(episode.first_frame, episode.num_frames);
     for (std::size_t i = 1; i < times.size(); ++i) {
-      // Times are sums of steps or differences of absolute times: their last bits are rounded.
+      // The last bits of a time are inexact, because times are sums of steps or differences of
+      // absolute times.
       const double rounding_s = 8 * std::numeric_limits<double>::epsilon() * std::abs(times[i]);
       if (std::abs(times[i] - times[i - 1] - interval) > 1e-3 * interval + rounding_s) {
         problems.add(
@@ -270,7 +275,7 @@ std::vector<std::string> find_problems(const DatasetReader& file,
                                        const std::function<void(std::int64_t)>& progress) {
   Problems problems;
   check_checksums(file, problems);
-  if (problems.any()) return problems.take();  // damaged chunks have no meaningful content
+  if (problems.any()) return problems.take();  // checking damaged values would be meaningless
   check_times(file, problems);
   check_frames(file, progress, problems);
   check_global_features(file, problems);

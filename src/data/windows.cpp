@@ -12,7 +12,7 @@ float coordinate(std::span<const float> xy_m, std::int32_t node, std::size_t axi
   return xy_m[2 * static_cast<std::size_t>(node) + axis];
 }
 
-/// The coordinate along which the box around the nodes is longer: 0 (x) or 1 (y).
+/// The longer axis of the nodes' bounding box: 0 for x, 1 for y.
 std::size_t longer_axis(std::span<const float> xy_m, std::span<const std::int32_t> nodes) {
   float low[2]{};
   float high[2]{};
@@ -45,7 +45,7 @@ std::vector<std::int32_t> crop_nodes(std::span<const float> xy_m, std::int64_t m
   TRAFFIC_CHECK(cell < cells, "crop {} does not exist: the frame has {} crops, counted from 0",
                 index, cells);
   std::span<std::int32_t> region(nodes);
-  // Only the half that holds the wanted cell is divided further.
+  // Each step divides the region and continues with the half that contains crop `index`.
   while (cells > 1) {
     const std::size_t left_cells = cells / 2;
     const std::size_t left_size = region.size() * left_cells / cells;

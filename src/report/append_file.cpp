@@ -59,7 +59,8 @@ bool AppendFile::write_all(std::string_view data) noexcept {
     const ssize_t written = ::write(fd_.get(), data.data() + done, data.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
-      // Remove the beginning of the entry: readers of the file could not parse half an entry.
+      // Removes the part that was written, because readers of the file could not parse half an
+      // entry.
       const off_t end = ::lseek(fd_.get(), 0, SEEK_END);
       if (done > 0 && end >= static_cast<off_t>(done)) {
         [[maybe_unused]] const int rc = ::ftruncate(fd_.get(), end - static_cast<off_t>(done));
@@ -71,8 +72,8 @@ bool AppendFile::write_all(std::string_view data) noexcept {
   return true;
 }
 
-/// Renames the file if it is too large, unless another process that appends to it has already done
-/// so. Then opens a new file.
+/// If `more` bytes would make the file too large, renames it and opens a new file. If another
+/// process has already renamed the file, only opens the new one.
 void AppendFile::put_aside_if_full(std::size_t more) noexcept {
   struct stat info {};
   if (max_bytes_ == 0 || !fd_.is_open() || ::fstat(fd_.get(), &info) != 0) return;
@@ -85,7 +86,7 @@ void AppendFile::put_aside_if_full(std::size_t more) noexcept {
   } catch (...) {  // no memory for a path
     return;
   }
-  last_attempt_s_ -= kRetryIntervalSeconds;  // so that open() does not wait, as after a failure
+  last_attempt_s_ -= kRetryIntervalSeconds;  // so that open() does not refuse to try again now
   open();
 }
 

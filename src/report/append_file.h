@@ -1,5 +1,5 @@
-/// A file for logs, metrics and events, to which a run only appends. Its failures never stop a
-/// training.
+/// AppendFile: a file to which a run appends logs, metrics or events. If it cannot be written, the
+/// entries are lost, but the training continues.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,20 @@
 
 namespace traffic::report {
 
-/// Survives a full disk, a removed folder and a revoked permission: it drops and counts entries
-/// that cannot be written. At most once a second it creates the folder and opens the file again.
-/// Never throws. Not thread-safe; the owner must lock.
+/// It handles a full disk, a removed folder and a revoked permission: entries that cannot be
+/// written are dropped and counted. At most once a second it tries to create the folder and to open
+/// the file again. append() never throws. Not thread-safe.
 class AppendFile {
  public:
   /// @param preamble written whenever the file is new and empty, e.g. the header of a CSV file
-  /// @param max_bytes size at which the file is renamed to <path>.1, replacing an older one, and a
-  /// new file begins; 0: never
+  /// @param max_bytes maximum size. A file that would exceed it is renamed to <path>.1, replacing
+  ///   an older file of this name, and a new file begins. 0 means no maximum
   explicit AppendFile(std::filesystem::path path, std::string preamble = "",
                       std::uint64_t max_bytes = 0);
 
-  /// Appends all of `data` or nothing; this holds as long as no other process appends to the file.
-  /// @return whether it was written
+  /// Appends all of `data` or nothing. If another process appends to the same file and the disk is
+  /// full, a part of `data` may remain in the file.
+  /// @return whether `data` was written
   bool append(std::string_view data) noexcept;
   /// Number of calls of append() that wrote nothing.
   [[nodiscard]] std::uint64_t num_lost() const { return num_lost_; }

@@ -21,11 +21,11 @@ namespace {
 constexpr std::string_view kClearLine = "\r\033[K";
 constexpr int kDefaultWidth = 80;
 constexpr int kPatience_ms = 1000;
-/// A pipe that is ready accepts this many bytes without blocking.
+/// Number of bytes that a pipe accepts without blocking when poll() reports that it is ready.
 constexpr std::size_t kMostAtOnce = PIPE_BUF;
 
-/// Path of mpirun's own stderr; empty without mpirun. Under mpirun our stderr is a pipe to our
-/// parent process, mpirun.
+/// Path of mpirun's own stderr; empty without mpirun. Under mpirun the stderr of this process is a
+/// pipe to its parent process, mpirun, which copies the text to its own stderr.
 std::string stderr_of_mpirun() {
   if (std::getenv("OMPI_COMM_WORLD_RANK") == nullptr) return "";
   return fmt::format("/proc/{}/fd/2", ::getppid());
@@ -72,8 +72,9 @@ std::uint64_t Console::num_lost() const {
   return num_lost_;
 }
 
-/// Whether a write would not block. It blocks if nobody reads the output (a stopped pager, ^S).
-/// Unless the last write would have blocked, too, waits a second for a reader that is only slow.
+/// Whether stderr can be written to without blocking. It blocks if nobody reads the output, e.g.
+/// because a pager is stopped or the user has pressed ^S. Waits up to a second for a slow reader.
+/// If the last write would have blocked, does not wait.
 bool Console::is_read() noexcept {
   pollfd out{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   const int patience_ms = stalled_ ? 0 : kPatience_ms;

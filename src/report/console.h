@@ -1,4 +1,5 @@
-/// The console, which is stderr: log lines and the progress line share it.
+/// Console prints log lines and the progress line to stderr, so that they do not overwrite each
+/// other.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +15,17 @@ class Console {
  public:
   static Console& instance();
 
-  /// Prints a line (which ends in a newline) above the progress line.
+  /// Prints a line above the progress line. The text must end with a newline.
   void line(std::string_view text) noexcept;
-  /// Replaces the progress line, or removes it if the text is empty. Needs is_terminal().
+  /// Replaces the progress line, or removes it if the text is empty. Call it only if is_terminal()
+  /// is true or the user has requested a progress bar.
   void progress(std::string text) noexcept;
   /// Whether the output appears, directly or through mpirun, on a terminal that can overwrite a
   /// line.
   [[nodiscard]] static bool is_terminal();
-  /// Columns of the terminal.
+  /// Number of columns of the terminal; 80 if it is unknown.
   [[nodiscard]] static int width();
-  /// Number of writes that failed or would have blocked.
+  /// Number of texts that were lost because writing failed or would have blocked.
   [[nodiscard]] std::uint64_t num_lost() const;
 
  private:

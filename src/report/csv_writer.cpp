@@ -19,7 +19,7 @@ struct FieldVisitor {
     std::string quoted = "\"";
     for (const char c : text) {
       if (c == '"') quoted += '"';
-      quoted += c == '\n' || c == '\r' ? ' ' : c;  // one row stays one line
+      quoted += c == '\n' || c == '\r' ? ' ' : c;  // so that a row is always one line
     }
     return quoted + "\"";
   }

@@ -13,9 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostPoints = 300;  ///< points of a line; a reader would not see more
+constexpr std::size_t kMostPoints = 300;  ///< maximum number of points of a line in a chart
 
-/// Rounds to four digits, more than a picture shows.
+/// Rounds to four significant digits, which are enough for a picture. Null if not finite.
 Json short_number(double value) {
   if (!std::isfinite(value)) return nullptr;
   char text[32];

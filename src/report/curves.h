@@ -1,4 +1,4 @@
-/// Metrics over steps in the form that page/charts.js draws.
+/// Converts metrics over steps into JSON that page/charts.js draws as charts of a report.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,13 +8,13 @@
 
 namespace traffic::report {
 
-/// A line of a chart: label, x, y. A long series is divided into equal parts, whose means are
-/// shown.
+/// A line of a chart: {"label", "x", "y"}. A series of more than 300 points is divided into 300
+/// equal parts, and each part becomes one point, its mean.
 nlohmann::ordered_json curve(const std::string& label, const std::vector<SeriesPoint>& series);
 
-/// Charts of all metrics of a run, grouped by the first part of their names: {"eval": [chart, ...],
-/// ...}. Some metrics share a chart: those that differ only in the number of frames ahead, the
-/// shares of time, and the cost with its limit.
+/// Charts of all metrics of a run, grouped by the word before the '/' in their names: {"eval":
+/// [chart, ...], ...}. Metrics whose names differ only in "_frameN" share a chart, and so do all
+/// "time_share/..." metrics, and the cost and its limit.
 nlohmann::ordered_json all_curves(const Metrics& metrics);
 
 }  // namespace traffic::report

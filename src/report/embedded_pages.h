@@ -1,4 +1,5 @@
-/// Scripts and styles of the pages, which cmake/EmbedFiles.cmake puts into the program.
+/// The scripts, styles and HTML of web pages as constants in the program. cmake/EmbedFiles.cmake
+/// generates the implementation.
 #pragma once
 
 #include <span>

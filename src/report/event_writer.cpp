@@ -1,3 +1,4 @@
+// EventWriter of metrics.h, which writes event files of TensorBoard.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,7 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "events.out.tfevents.";
 
-/// The time in a file name, by which TensorBoard orders the files of a folder; 0 in other names.
+/// The time in the name of an event file; 0 for other names. TensorBoard orders the files of a
+/// folder by it.
 std::int64_t time_in(const std::string& name) {
   if (!name.starts_with(kPrefix)) return 0;
   std::int64_t time = 0;
@@ -27,7 +29,7 @@ std::int64_t time_in(const std::string& name) {
   return time;
 }
 
-/// A file name that sorts after all others in the folder, even if the clock was set back.
+/// A file name with a later time than all others in the folder, even if the clock was set back.
 fs::path next_path(const fs::path& dir) {
   auto time = static_cast<std::int64_t>(std::time(nullptr));
   std::error_code error;

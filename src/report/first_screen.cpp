@@ -22,7 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// A short answer: the subject, a number or a few words, and a line that explains them.
+/// A card: a box with a subject, an answer of a number or a few words, and a line that explains it.
+/// @param tone CSS class that colours the card: "good", "warn", "bad" or empty
 std::string card(std::string_view about, std::string_view tone, const std::string& answer,
                  const std::string& meaning) {
   return fmt::format("<div class=\"card {}\"><span>{}</span><strong>{}</strong><p>{}</p></div>\n",
@@ -46,8 +47,8 @@ std::string gain_card(const Json& evaluation, const Json& row) {
               meaning + (few_seeds ? "; more seeds narrow the interval" : ""));
 }
 
-/// A table of the metrics by which people compare controllers. The other metrics are in a section
-/// that is folded at first.
+/// A table of all controllers of an evaluation with the most important metrics. The report has a
+/// folded section with all metrics further below.
 std::string controllers_table(const Json& evaluation) {
   using Column = std::pair<const char*, const char*>;
   constexpr std::array<Column, 9> kColumns{
@@ -82,11 +83,11 @@ std::string script_card(const Json& comparison) {
   const double width = number(comparison, "gain_over_script_half_width");
   const bool is_better = width > 0 && over > width;
   return card(
-      "Beside " + comparison.value("script", ""),
+      "Compared with " + comparison.value("script", ""),
       keeps_script(comparison) ? "warn" : (is_better ? "good" : ""),
       fmt::format("{:+.2f} ± {:.2f} points", over, width),
-      fmt::format("gain of the best policy minus that of the script, {:+.2f} %, on seeds that were "
-                  "not used to choose anything",
+      fmt::format("gain of the best policy minus the gain of the script ({:+.2f} %), on seeds that "
+                  "were not used to choose anything",
                   number(comparison, "script_gain")));
 }
 
@@ -148,14 +149,14 @@ std::string training_card(const std::vector<RunReader>& parts, RunStatus status,
 
 std::string code(const std::string& text) { return "<code>" + html_escaped(text) + "</code>"; }
 
-/// A path, relative to the run's folder if it lies inside.
+/// The path for display: relative to the run's folder `root` if it lies inside.
 std::string shown_path(const fs::path& path, const fs::path& root) {
   const fs::path inside = path.lexically_relative(root);
   return (inside.empty() || inside.native().starts_with("..") ? path : inside).string();
 }
 
-/// The file with the result of a training: the checkpoint that is named after its folder or, if
-/// there is none, the only one that is not part of a series. Empty if there is no such file.
+/// The file with the result of a training: the checkpoint whose name is neither best.h5 nor
+/// step-....h5, such as phase1.h5. If there is none, best.h5. Empty if there is no best.h5 either.
 std::string result_file(const RunReader& part, const fs::path& root) {
   std::vector<fs::path> results;
   std::error_code error;
@@ -168,7 +169,7 @@ std::string result_file(const RunReader& part, const fs::path& root) {
   return results.empty() ? "" : shown_path(results.front(), root);
 }
 
-/// "gets 4.25 ± 1.25 % more traffic through than no control"
+/// The gain in words, e.g. "gets 4.25 ± 1.25 % more traffic through than no control".
 std::string effect_text(const Json& evaluation, const Json& row) {
   const int sign = sign_of_gain(row);
   if (sign == 0) return fmt::format("makes no clear difference ({})", gain_text(row));
@@ -216,7 +217,7 @@ std::string predicted_text(const Prediction& prediction, const std::string& file
                    : ": use " + code(file) + " as <code>run.init_from</code> of the next phase");
 }
 
-/// How the run ended unless it is done, as the beginning of the first sentence.
+/// A sentence on how the run ended. Empty if the run is done.
 std::string status_text(RunStatus status, const Json& summary) {
   const std::string message = html_escaped(summary.value("message", ""));
   switch (status) {

@@ -1,5 +1,5 @@
-/// The top of a report: the result and the file to use, then the trainings with their gain, their
-/// safety and their duration.
+/// Makes the top of a report (html_report.h): a sentence with the result and the file to use, boxes
+/// with gain, safety and duration, and a table of the controllers.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace traffic::report {
 
-/// HTML with a sentence, a row of short answers, and the table of controllers.
-/// @param parts the trainings of the run, or the run itself; the last one that was evaluated counts
+/// Returns the HTML.
+/// @param parts the trainings of the run, or the run itself if it is a single training. The results
+///   are those of the last training that was evaluated
 /// @param has_ended as in write_html_report()
 /// @throws DataError if a file is damaged
 std::string first_screen(const RunReader& run, const std::vector<RunReader>& parts, bool has_ended);

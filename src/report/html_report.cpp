@@ -36,7 +36,7 @@ std::string cell(const Json& value) {
 std::string table_of(const Json& object) {
   std::string html = "<table>";
   for (const auto& [name, value] : object.items()) {
-    // The page shows lists of objects as tables of their own.
+    // Lists of objects are left out, because the page has separate tables for them.
     if ((value.is_structured() && value.empty()) || (value.is_array() && value.front().is_object()))
       continue;
     html += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", html_escaped(name),
@@ -45,7 +45,7 @@ std::string table_of(const Json& object) {
   return html + "</table>\n";
 }
 
-/// Controllers side by side: a column for each, a row for every metric.
+/// A table with a column for each controller and a row for each metric.
 std::string all_metrics_table(const Json& evaluation) {
   std::string html = fmt::format("<p>Scenario {}, {} seeds, means over episodes.</p><table>",
                                  cell(evaluation.value("scenario", Json())),
@@ -114,7 +114,8 @@ std::string file_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-/// The HTML that `make` returns, or a note about the damaged file that it met.
+/// The HTML that `make` returns, or a note with the error if `make` throws because a file is
+/// damaged.
 template <typename Make>
 std::string or_note(Make&& make) {
   try {
@@ -130,7 +131,8 @@ std::string damage_of(const Metrics& metrics) {
                           metrics.damaged.front()));
 }
 
-/// The folded sections of one training: everything that it wrote.
+/// The folded sections of one training: all metrics of its evaluation, its summary, and its curves,
+/// which are appended to `curves`.
 std::string details(const std::string& name, const RunReader& part, Json& curves) {
   std::string html = or_note([&] {
     std::string tables;
@@ -175,7 +177,7 @@ void write_html_report(const RunFolder& folder, bool has_ended) {
     body += or_note([&] {
       for (Json& picture : pictures_of(part)) {
         if (has_parts) picture["part"] = name;
-        // A link from the page, which lies in the run's folder.
+        // Path relative to the page, which lies in the run's folder.
         picture["folder"] = has_parts ? name + "/replay" : "replay";
         data["pictures"].push_back(std::move(picture));
       }

@@ -9,8 +9,8 @@
 namespace traffic::report {
 namespace {
 
-/// Calls visit for each line, with whether it is kept. Reads line by line, because the file may be
-/// larger than memory.
+/// Calls visit(line, whether the line is kept) for each line. Does not read the whole file at once,
+/// because it may be larger than the memory.
 template <typename Visit>
 void visit_lines(const std::filesystem::path& path,
                  const std::function<bool(std::string_view line)>& keep, Visit&& visit) {

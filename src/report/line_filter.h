@@ -1,4 +1,5 @@
-/// Shortens files of lines when a run resumes at an earlier step than it had reached.
+/// Removes lines from a text file. When a run resumes at an earlier step than it had reached, the
+/// writers of metrics.jsonl and CSV files remove the lines of later steps with it.
 #pragma once
 
 #include <filesystem>
@@ -7,9 +8,9 @@
 
 namespace traffic::report {
 
-/// Keeps the complete lines for which `keep` is true. A last line without a newline, which a killed
-/// process leaves, is removed, too. A file that does not exist is ignored.
-/// @throws ResourceError
+/// Removes the lines for which `keep` returns false. Also removes a last line without a newline,
+/// which a killed process has not completed. Does nothing if the file does not exist.
+/// @throws ResourceError if the file cannot be rewritten
 void keep_lines(const std::filesystem::path& path,
                 const std::function<bool(std::string_view line)>& keep);
 

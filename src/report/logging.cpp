@@ -21,7 +21,8 @@
 namespace traffic::report {
 namespace {
 
-/// Size at which a log is renamed to <name>.1, so that a repeated message cannot fill the disk.
+/// Maximum size of a log file. AppendFile renames a full log file to <name>.1, so that a repeated
+/// message cannot fill the disk.
 constexpr std::uint64_t kMaxLogBytes = 64 << 20;
 
 std::atomic<std::uint64_t> num_lost_lines{0};
@@ -29,7 +30,7 @@ std::atomic<std::uint64_t> num_lost_lines{0};
 /// A second logger with the files of the default logger and without the console.
 std::shared_ptr<spdlog::logger> file_logger;
 
-/// Counts lines that cannot be written. Subclasses write the lines.
+/// A sink of spdlog that counts lines that cannot be written. Subclasses write the lines.
 class LineSink : public spdlog::sinks::base_sink<std::mutex> {
  protected:
   virtual bool write_line(std::string_view line) = 0;
@@ -71,8 +72,8 @@ spdlog::level::level_enum level_of(const std::string& name) {
   return level;
 }
 
-/// Opens /dev/null as 0 to 2 where they are closed: a file with the number of a closed stderr would
-/// be overwritten by log lines.
+/// Opens /dev/null for each of the descriptors 0 to 2 that is closed. Otherwise a data file could
+/// get descriptor 2, and log lines would be written into it.
 void occupy_standard_descriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
@@ -88,7 +89,8 @@ void ignore_sigpipe() {
   }
 }
 
-/// %* in a pattern: the rank in front of errors, nothing in front of other lines.
+/// Formats the flag %* of a pattern: `tag`, which names the rank, for errors, and nothing for other
+/// lines.
 class RankOfErrors final : public spdlog::custom_flag_formatter {
  public:
   explicit RankOfErrors(std::string tag) : tag_(std::move(tag)) {}

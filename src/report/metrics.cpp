@@ -14,14 +14,15 @@ double unix_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// Whether a line of metrics.jsonl belongs to a step up to `last_step`; false if it is no JSON.
+/// Whether a line of metrics.jsonl belongs to a step up to `last_step`. False if the line is
+/// damaged.
 bool is_up_to(std::string_view line, std::int64_t last_step) {
   const auto json = nlohmann::json::parse(line, nullptr, false);
   return json.is_object() && json.contains("step") && json["step"].is_number_integer() &&
          json["step"].get<std::int64_t>() <= last_step;
 }
 
-/// Whether the line has these metrics; its time does not matter.
+/// Whether a line of metrics.jsonl has the same step and metrics as `figures`. Times may differ.
 bool has_figures(const std::string& line, nlohmann::ordered_json figures) {
   auto json = nlohmann::ordered_json::parse(line, nullptr, false);
   if (!json.is_object()) return false;
@@ -51,7 +52,8 @@ void MetricsWriter::write(std::int64_t step, double wall_time_s, const NamedValu
   json["step"] = step;
   json["time"] = wall_time_s;
   for (const auto& [name, value] : values) json[name] = value;
-  // The run was killed between its last line and its next save, so it repeats an evaluation.
+  // If the run was killed after it wrote a line and before it saved a checkpoint, it repeats the
+  // evaluation after resuming. The line then exists already.
   if (has_figures(std::exchange(last_kept_, {}), json)) return;
   file_->append(json.dump() + "\n");
 }

@@ -84,7 +84,8 @@ Verdict safety_of(const Json& row, const Json* none) {
   }
   if (!worse.empty() && row.value("safe", false)) {
     return {"warn", "Look closer",
-            "per episode: " + worse + "; the increase lies within the interval over these seeds"};
+            "per episode: " + worse +
+                "; the increase lies within the confidence interval over these seeds"};
   }
   if (!worse.empty()) return {"bad", "Less safe", "per episode: " + worse};
   constexpr double kNoticeable = 1.1;

@@ -1,4 +1,5 @@
-/// Reads the result of a run from its files: evaluation, final comparison, prediction errors.
+/// Extracts the results of a run from its JSON files: evaluation, final comparison with a script,
+/// and prediction errors. first_screen.h shows them at the top of a report.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,49 +12,53 @@
 namespace traffic::report {
 
 inline constexpr std::string_view kCheckpoint = "checkpoint:";
-/// Whether a controller's name is that of a checkpoint, and not of a script.
+/// Whether a controller is a checkpoint ("checkpoint:PATH") and not a script.
 bool is_checkpoint(const std::string& controller);
 
 /// A number of a row of evaluation.json; 0 if the row does not have it.
 double number(const nlohmann::ordered_json& row, const char* name);
 bool has_gain(const nlohmann::ordered_json& row);
-/// "+4.25 ± 1.25 %"
+/// The gain with its interval, e.g. "+4.25 ± 1.25 %".
 std::string gain_text(const nlohmann::ordered_json& row);
-/// 1 if the interval of the gain is above 0, -1 if it is below, 0 if it contains 0.
+/// 1 if the whole confidence interval of the gain is above 0, and -1 if it is below 0. 0 if the
+/// interval contains 0 or there is no interval.
 int sign_of_gain(const nlohmann::ordered_json& row);
 
-/// The row of the trained controller, which is the last checkpoint; null without one.
+/// The row of the trained controller: the last row of a checkpoint. Null if there is no such row.
 const nlohmann::ordered_json* trained_of(const nlohmann::ordered_json& evaluation);
-/// The row of the traffic without control; null without one.
+/// The row of the traffic without control (controller "none"). Null if there is no such row.
 const nlohmann::ordered_json* none_of(const nlohmann::ordered_json& evaluation);
-/// Whether the gain is a reduction of delay, and not an increase of the traffic that gets through.
+/// Whether the gain is a reduction of delay. Otherwise it is an increase of the traffic that gets
+/// through.
 bool compares_delay(const nlohmann::ordered_json& evaluation);
-/// "10 seeds of merge"
+/// The seeds in words, e.g. "10 seeds of merge".
 std::string seeds_text(const nlohmann::ordered_json& evaluation);
 
-/// An answer to one question about the trained controller.
+/// The content of one card of the report.
 struct Verdict {
   std::string_view tone;  ///< CSS class of the card: "good", "warn" or "bad"
   std::string answer;
   std::string meaning;
 };
 
-/// Compares the events of a controller with those of the same traffic without control. Accidents
-/// must not increase (beyond the interval, if the evaluation has computed one); an increase of
-/// hints at danger, such as hard brakes, is a warning.
-/// @param none row of the traffic without control; may be null
+/// Compares the dangerous events under a controller with those of the same traffic without control.
+/// The verdict is "bad" if accidents (collisions, emergency stops and brakings, teleports) have
+/// increased. It is "warn" if the increase lies within the confidence interval of the evaluation,
+/// or if hints at danger, such as hard brakes, have increased by more than 10 %.
+/// @param none row of the traffic without control; null if there is none
 Verdict safety_of(const nlohmann::ordered_json& row, const nlohmann::ordered_json* none);
 
-/// The result of the last training that was compared with a script; empty without one.
+/// The final comparison of a policy with a script: the object `result` in summary.json of the last
+/// training that has one. Empty if no training has one.
 nlohmann::ordered_json final_comparison(const std::vector<RunReader>& parts);
 /// Whether the script did better than every policy that was learned from it.
 bool keeps_script(const nlohmann::ordered_json& comparison);
 
-/// Errors of predicted positions at the longest horizon.
+/// Errors of the positions that the world model predicts, at the longest horizon.
 struct Prediction {
-  int frames = 0;  ///< 0: nothing was predicted
-  double error_m = 0;
-  double constant_velocity_m = 0;
+  int frames = 0;                  ///< the horizon; 0 if nothing was predicted
+  double error_m = 0;              ///< error of the world model
+  double constant_velocity_m = 0;  ///< error if vehicles are assumed to keep their velocity
   [[nodiscard]] bool is_better() const {
     return constant_velocity_m > 0 && error_m < constant_velocity_m;
   }

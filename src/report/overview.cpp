@@ -17,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// Reads TOML that this program wrote: one table or one key on each line.
+/// Reads config.toml. This program wrote the file with one table or one key on each line, so a TOML
+/// parser is not needed.
 std::map<std::string, std::string> settings_of(const fs::path& file) {
   std::map<std::string, std::string> settings;
   std::string table;
@@ -49,8 +50,8 @@ std::map<std::string, MetricSpan> spans_of(const Metrics& metrics) {
   return spans;
 }
 
-/// Adds the lines of error.log. Lines that differ only in their numbers are added once, with a
-/// count.
+/// Adds the lines of error.log. If several lines differ only in their numbers, adds the first of
+/// them with a count.
 void add_messages(std::vector<std::string>& trouble, const fs::path& file) {
   static const std::regex kWhen("^[0-9-]{10}T[0-9:.]+Z ");
   static const std::regex kNumber("[0-9]+([.][0-9]+)?");
@@ -78,7 +79,7 @@ void add_faults(std::vector<std::string>& trouble, const Json& summary) {
   }
 }
 
-/// Adds messages about steps that took far longer than the median.
+/// Adds a message if steps took more than three times the median duration.
 void add_slow_steps(std::vector<std::string>& trouble, const std::string& part,
                     const Metrics& metrics) {
   constexpr double kSlow = 3.0;
@@ -113,7 +114,7 @@ PartOverview part_of(const RunReader& run, const std::string& name, RunOverview&
       .gain = metrics.series("eval/gain"),
       .metrics = spans_of(metrics)};
   for (const Json& evaluation : evaluations_of(run)) {
-    if (!part.evaluated.is_null()) break;  // of several scenarios only the first is shown
+    if (!part.evaluated.is_null()) break;  // shows only the first of several scenarios
     for (const Json& row : evaluation["controllers"]) {
       if (!row.value("controller", "").starts_with("checkpoint:")) {
         part.others.push_back(row);

@@ -1,4 +1,4 @@
-/// The comparison of runs as text and as JSON.
+// The functions of overview.h that turn the comparison of runs into text and JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,8 @@ std::map<std::string, std::vector<const PartOverview*>> by_name(std::span<const 
 constexpr const char* kEvaluated[] = {"gain_%", "outflow_vph", "mean_speed_mps", "collisions",
                                       "hard_brakes"};
 
-/// A number of the evaluation or, without an evaluation, of the training's own result.
+/// A number from the evaluation of a training. Without an evaluation, a number from its result in
+/// summary.json.
 Cell result_of(const PartOverview& part, const std::string& name) {
   return number_of(part.evaluated.is_null() ? part.result : part.evaluated, name.c_str());
 }
@@ -117,7 +118,7 @@ Table results_table(std::span<const RunOverview> runs) {
                  part.evaluated);
     }
   }
-  // Rows of the other controllers; a row that all runs share appears once.
+  // The rows of other controllers follow. If several runs have the same row, it appears once.
   std::set<std::string> added;
   for (const RunOverview& run : runs) {
     for (const PartOverview& part : run.parts) {

@@ -10,7 +10,7 @@
 namespace traffic::report {
 namespace {
 
-/// Probability that a value with Student's t-distribution lies within -t .. t.
+/// Probability that a value with Student's t-distribution lies between -t and t.
 /// Source: Abramowitz and Stegun 1964, 26.7.3 and 26.7.4.
 double within(double t, std::int64_t degrees) {
   const double theta = std::atan(t / std::sqrt(static_cast<double>(degrees)));
@@ -36,7 +36,7 @@ double student_t_two_sided(double probability, std::int64_t degrees_of_freedom) 
   double low = 0.0;
   double high = 1.0;
   while (within(high, degrees_of_freedom) < probability) high *= 2.0;
-  constexpr int kHalvings = 100;  // more than the bits of a double
+  constexpr int kHalvings = 100;  // more than a double has bits
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = 0.5 * (low + high);
     (within(middle, degrees_of_freedom) < probability ? low : high) = middle;

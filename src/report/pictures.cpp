@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// The points of a series with the last and with the largest value.
+/// The point of a series with the largest value, and its last point.
 struct Ends {
   SeriesPoint best;
   SeriesPoint last;
@@ -27,7 +27,7 @@ Ends ends_of(const std::vector<SeriesPoint>& series) {
           .last = series.back()};
 }
 
-/// The gain of a script as a horizontal line.
+/// A dashed horizontal line at `value` over the range of `x`, e.g. for the gain of a script.
 Json level(const std::string& label, double value, const Json& x) {
   return Json{{"label", label},
               {"x", Json{x.front(), x.back()}},
@@ -35,7 +35,8 @@ Json level(const std::string& label, double value, const Json& x) {
               {"dashed", true}};
 }
 
-/// Gain over no control during the training, beside the gains of scripts in the evaluation.
+/// Adds the gain over no control during the training, and the gains of scripts in the evaluation as
+/// horizontal lines.
 void add_learning_curve(Json& pictures, const RunReader& run, const Metrics& metrics) {
   const auto gain = metrics.series("eval/gain");
   if (gain.empty()) return;
@@ -59,7 +60,7 @@ void add_learning_curve(Json& pictures, const RunReader& run, const Metrics& met
       if (name.starts_with("checkpoint:")) continue;
       lines.push_back(level(name + " (at the end)", row["gain_%"], line["x"]));
     }
-    break;  // the table shows further scenarios
+    break;  // the picture shows only the first scenario; the tables show the others
   }
   pictures.push_back(
       Json{{"kind", "lines"},
@@ -95,7 +96,7 @@ void add_constraint(Json& pictures, const Metrics& metrics) {
       {"lines", std::move(lines)}});
 }
 
-/// The last value of NAME_frameK for each K.
+/// A line with the last value of the metrics <name>_frame1, <name>_frame2, ...
 Json by_horizon(const std::string& label, const Metrics& metrics, const std::string& name) {
   Json line{{"label", label}, {"x", Json::array()}, {"y", Json::array()}};
   for (int frame = 1;; ++frame) {
@@ -154,7 +155,7 @@ void add_time_share(Json& pictures, const RunReader& run) {
            {"values", std::move(values)}});
 }
 
-/// The traffic that the evaluation recorded, with the folder of its replay.
+/// Adds the traffic that the evaluation recorded (traffic.json), with the folder of its replay.
 void add_traffic(Json& pictures, const RunReader& run) {
   std::vector<fs::path> folders{run.folder().replay()};
   std::error_code error;

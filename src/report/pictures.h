@@ -1,4 +1,5 @@
-/// The main pictures of a report. The title of a picture states its message.
+/// Makes the main pictures of a report (html_report.h) as JSON that page/report.js draws. The title
+/// of a picture states its message.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,13 +9,13 @@
 
 namespace traffic::report {
 
-/// The pictures of a run, or of one training of several, in the form and order in which
-/// page/report.js draws them. Pictures whose data the run did not record are left out.
+/// The pictures of a run of one training, or of one training in a run of several, in the order of
+/// the page. Pictures whose data the run did not record are left out.
 /// @throws DataError if a file is damaged
 nlohmann::ordered_json pictures_of(const RunReader& run);
 
-/// The rows of evaluation.json's controllers, scenario by scenario: {"scenario", "seeds",
-/// "controllers", ...} each.
+/// The evaluations in evaluation.json, one for each scenario: {"scenario", "seeds", "controllers",
+/// ...}. The array "controllers" has one row per controller. Empty if the file does not exist.
 std::vector<nlohmann::ordered_json> evaluations_of(const RunReader& run);
 
 }  // namespace traffic::report

@@ -19,7 +19,7 @@ constexpr double kRedrawIntervalSeconds = 0.1;
 /// A log line is due when the task has advanced by this share, or after this time.
 constexpr double kLineShare = 0.05;
 constexpr double kLongestSilenceSeconds = 60.0;
-/// Time constant of the exponential mean that is shown as the rate.
+/// Time constant of the exponential moving average of the items per second.
 constexpr double kMemorySeconds = 15.0;
 constexpr std::size_t kBarWidth = 20;
 
@@ -84,8 +84,8 @@ void ProgressBar::draw(std::int64_t step) const {
   const double share = options_.total_steps > 0
                            ? static_cast<double>(step) / static_cast<double>(options_.total_steps)
                            : 0.0;
-  // A wrapped line could not be overwritten, so a narrow terminal gets the text without the
-  // drawing.
+  // The line must not wrap, because a wrapped line cannot be overwritten. A narrow terminal
+  // therefore gets the text without the drawing.
   const auto width = static_cast<std::size_t>(std::max(1, Console::width() - 1));
   std::string line = drawing(std::clamp(share, 0.0, 1.0)) + text_;
   if (line.size() > width) line = text_.substr(0, width);

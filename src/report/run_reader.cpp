@@ -25,21 +25,22 @@ constexpr std::array<std::pair<RunStatus, std::string_view>, 5> kStatuses = {
      {RunStatus::kFailed, "failed"},
      {RunStatus::kDead, "dead"}}};
 
-/// Whether a run, or a training within a run, wrote to this folder. Folders of logs or checkpoints
-/// have none of these files.
+/// Whether this is the folder of a run or of a training within a run. Other folders, e.g. of logs
+/// or checkpoints, have none of these files.
 bool has_files_of_a_run(const RunFolder& folder) {
   std::error_code error;
   return fs::exists(folder.config(), error) || fs::exists(folder.summary(), error) ||
          fs::exists(folder.metrics(), error);
 }
 
-/// The folder above, which is the run if this folder is a part.
+/// The parent folder. It is the folder of the run if `dir` is the folder of one of its parts.
 RunFolder folder_above(const fs::path& dir) {
   std::error_code error;
   return RunFolder(fs::weakly_canonical(dir, error).parent_path());
 }
 
-/// Whether this is the folder of one training in a run of several. It has no lock of its own.
+/// Whether this is the folder of one training in a run of several. Such a folder has no lock; the
+/// folder of the run has one.
 bool is_part_of_a_run(const RunFolder& folder) {
   std::error_code error;
   const RunFolder above = folder_above(folder.root());
@@ -78,7 +79,7 @@ RunReader::RunReader(const fs::path& dir)
     : folder_(dir), lock_(folder_.lock()), is_part_(is_part_of_a_run(folder_)) {
   if (!has_files_of_a_run(folder_)) {
     throw DataError(
-        "{} is no folder of a run: it has no config.toml, summary.json or metrics.jsonl",
+        "{} is not the folder of a run: it has no config.toml, summary.json or metrics.jsonl",
         dir.string());
   }
   if (is_part_) lock_ = folder_above(dir).lock();
@@ -112,8 +113,8 @@ std::optional<LockHolder> RunReader::holder() const {
 }
 
 RunStatus RunReader::status() const {
-  // A resumed run still has the summary of its stop until it ends again. A finished part of a run
-  // stays finished.
+  // A run that was resumed has the summary of its earlier end until it ends again, so a held lock
+  // counts more than the summary. A part that is done stays done while the run trains other parts.
   const auto json = summary();
   const std::string written = json ? json->value("status", "") : "";
   if (holder() && !(is_part_ && written == "done")) return RunStatus::kRunning;
@@ -136,7 +137,7 @@ std::vector<fs::path> newest_runs(const fs::path& root, std::size_t at_most) {
   for (const fs::path& name : folders_in(root)) {
     for (const fs::path& dir : folders_in(name)) {
       const RunFolder folder(dir);
-      // A run directly below `root` has parts here, which are no runs of their own.
+      // If the run lies directly below `root`, the folders here are its parts, which are not runs.
       if (has_files_of_a_run(folder) && !is_part_of_a_run(folder)) {
         runs.emplace_back(last_written(folder), dir);
       }

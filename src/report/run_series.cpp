@@ -18,11 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 using MetricsJson = nlohmann::ordered_json;  // keeps metrics in the order in which they were set
 
-/// Reads a line and returns why it cannot be read; empty if it can.
+/// Parses a line. Returns why the line cannot be read; empty if it was read.
 using TakeLine = std::function<std::string(const std::string& line)>;
 
-/// Calls `take` for every complete line and records the lines that it cannot read.
-/// @return whether an incomplete line follows
+/// Calls `take` for every complete line and adds the lines that it cannot read to `damaged`.
+/// @return whether the file ends in an incomplete line
 bool read_lines(const fs::path& path, std::vector<std::string>& damaged, const TakeLine& take) {
   std::error_code error;
   if (!fs::exists(path, error)) return false;
@@ -30,7 +30,7 @@ bool read_lines(const fs::path& path, std::vector<std::string>& damaged, const T
   if (!file) throw io_error("read", path, errno);
   std::int64_t number = 0;
   for (std::string line; std::getline(file, line);) {
-    if (file.eof()) return true;  // no newline: the writer ends each line with one
+    if (file.eof()) return true;  // the writer ends each line with a newline; this one has none
     ++number;
     const std::string wrong = take(line);
     if (!wrong.empty()) damaged.push_back(fmt::format("{}:{}: {}", path.string(), number, wrong));
@@ -65,8 +65,8 @@ std::string take_metrics(const std::string& line, std::vector<MetricsRow>& rows)
   return {};
 }
 
-/// Splits a line into fields, quoted as in RFC 4180, without line breaks.
-/// @return nothing if a quote is not closed
+/// Splits a line into fields, which may be quoted as in RFC 4180.
+/// @return the fields; nothing if a quote is not closed
 std::optional<std::vector<std::string>> split_csv(const std::string& line) {
   std::vector<std::string> fields(1);
   bool is_quoted = false;

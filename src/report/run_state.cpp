@@ -48,7 +48,8 @@ void find_checkpoint(RunState& state, const RunFolder& folder) {
   }
 }
 
-/// One row for each program: number of its processes, their states and their memory.
+/// A table with one row for each program (number of its processes, memory, CPU time), and the row
+/// "together" for all programs.
 Table by_program(const RunState& state) {
   struct Sum {
     std::int64_t count = 0;

@@ -8,7 +8,7 @@ namespace traffic::report {
 namespace {
 
 constexpr std::size_t kPieces = 64;
-constexpr double kPieceSeconds = 1.0;  ///< shortest piece: shorter steps are added up
+constexpr double kPieceSeconds = 1.0;  ///< minimum duration of a piece; shorter steps are added up
 constexpr double kMostOfMedian = 10.0;
 
 }  // namespace
@@ -28,7 +28,8 @@ double StepPace::seconds_per_step() const {
     if (piece.steps > 0.0) of_pieces.push_back(piece.seconds / piece.steps);
   }
   if (of_pieces.empty()) return 0.0;
-  // The shorter of two pieces is the median, because the longer one may be a stall.
+  // If the number of pieces is even, takes the lower of the two middle values, because the higher
+  // one may come from a stall.
   const auto median = of_pieces.begin() + static_cast<std::ptrdiff_t>((of_pieces.size() - 1) / 2);
   std::nth_element(of_pieces.begin(), median, of_pieces.end());
   double steps = 0.0;

@@ -15,7 +15,7 @@ struct TextVisitor {
   std::string operator()(std::monostate) const { return "-"; }
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
-  /// A single value has an infinite interval, which is shown as none.
+  /// The confidence interval of a single value is infinite. It is shown as an empty cell.
   std::string operator()(double value) const {
     return std::isinf(value) ? "-" : fmt::format("{:.4g}", value);
   }
@@ -34,7 +34,7 @@ bool is_number(const Table::Cell& cell) {
   return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);
 }
 
-/// Characters, not bytes, of UTF-8.
+/// Number of characters (not bytes) of a UTF-8 text.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;

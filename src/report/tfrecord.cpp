@@ -24,7 +24,8 @@ constexpr std::array<std::uint32_t, 256> make_table() {
 
 constexpr auto kTable = make_table();
 
-/// TensorFlow masks CRCs, because a CRC over data that contain CRCs is weak.
+/// The masked CRC of the TFRecord format. The format masks CRCs, because a CRC over data that
+/// contain CRCs detects fewer errors.
 std::uint32_t masked(std::uint32_t crc) { return std::rotr(crc, 15) + 0xA282EAD8U; }
 
 template <typename Integer>

@@ -1,4 +1,4 @@
-/// The record format of TensorBoard's event files.
+/// Encodes records of TensorBoard's event files (TFRecord format). EventWriter uses it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace traffic::report {
 std::uint32_t crc32c(std::string_view data);
 
 /// Makes a record: the length of the data, the masked CRC of the length, the data, and the masked
-/// CRC of the data; little-endian.
+/// CRC of the data. Numbers are little-endian.
 /// Source: https://www.tensorflow.org/tutorials/load_data/tfrecord
 std::string frame_tfrecord(std::string_view data);
 

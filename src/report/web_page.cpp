@@ -9,7 +9,7 @@
 namespace traffic::report {
 namespace {
 
-/// JSON for a script element. No text in it may look like the end of the element.
+/// Escapes JSON for a script element: replaces every '<', so that no text looks like "</script>".
 std::string within_script(std::string_view json) {
   std::string text;
   text.reserve(json.size());

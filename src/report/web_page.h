@@ -1,4 +1,4 @@
-/// Pages for a browser that need no other file and no network.
+/// Makes HTML pages that need no other file and no network: report.html and replay.html.
 #pragma once
 
 #include <string>
@@ -8,16 +8,18 @@
 namespace traffic::report {
 
 struct WebPage {
-  std::string title;                    ///< text
+  std::string title;                    ///< plain text
   std::string body;                     ///< HTML
   std::string data;                     ///< JSON that the scripts read as the variable `data`
   std::vector<std::string_view> files;  ///< scripts by name, see page_file
 };
 
+/// Returns the HTML of the page.
 std::string web_page(const WebPage& page);
 
-/// A file of src/report/page or of a library, which is part of the program.
-/// @throws Error if there is none of that name
+/// The content of a file of src/report/page, or of Chart.js ("chart.min.js"). The program contains
+/// these files.
+/// @throws Error if the program contains no file of this name
 std::string_view page_file(std::string_view name);
 
 }  // namespace traffic::report

@@ -1,8 +1,8 @@
-/// A checkpoint file: an HDF5 file behind a header of this program
-/// (docs/reference/checkpoint-format.md).
+/// Writes, reads and checks checkpoint files. A checkpoint file consists of a header of this
+/// program and an HDF5 file (docs/reference/checkpoint-format.md).
 ///
 ///   bytes 0..4095   header, the user block of the HDF5 file: "TRAFCKPT", format version, length of
-///                   the file, step, XXH3 of every block of the rest, XXH3 of the header itself
+///                   the file, step, XXH3 hashes of all blocks of the HDF5 data and of the header
 ///   bytes 4096..    HDF5: a group for each '/', one contiguous dataset for each value
 ///
 /// The hashes cover every byte of the file, and they are checked before HDF5 opens it. Nothing in
@@ -32,7 +32,7 @@ struct FileInfo {
   std::uint64_t hash = 0;
 };
 
-/// The bytes of a checkpoint file, in memory. The constructor takes the time of a copy; another
+/// The bytes of a checkpoint file, in memory. The constructor only copies the values. Another
 /// thread may call write() later.
 class FileImage {
  public:
@@ -47,9 +47,9 @@ class FileImage {
   [[nodiscard]] std::int64_t step() const;
   /// The parts (parts.h) that the checkpoint names.
   [[nodiscard]] const std::vector<std::string>& named_parts() const { return named_parts_; }
-  /// Computes the hashes, writes a file beside `path`, makes it durable and renames it to `path`.
-  /// Equal snapshots give equal bytes.
-  /// @throws ResourceError if that fails; a file at `path` is then unchanged
+  /// Computes the hashes, writes a temporary file in the folder of `path`, flushes it to the disk
+  /// and renames it to `path`. Equal snapshots give equal bytes.
+  /// @throws ResourceError if the file cannot be written; a file at `path` is then unchanged
   FileInfo write(const std::filesystem::path& path) const;
 
  private:
@@ -57,24 +57,25 @@ class FileImage {
   std::unique_ptr<Image> image_;
 };
 
-/// FileImage(snapshot).write(path)
+/// Writes a checkpoint in one call: FileImage(snapshot).write(path).
 void save(const Snapshot& snapshot, const std::filesystem::path& path);
 
 /// Reads a checkpoint. All hashes, types and sizes are checked before memory is allocated for the
 /// values.
 /// @param prefix only values whose names begin with it are read; the whole file is checked
-/// @throws CheckpointError naming file, part, found, expected and remedy
+/// @throws CheckpointError with the file, the damaged or wrong value, what was found and expected,
+///   and what to do
 Snapshot load(const std::filesystem::path& path, std::string_view prefix = "");
 
 /// Reads and checks the header only.
-/// @throws CheckpointError
+/// @throws CheckpointError if the file cannot be read or its header is wrong
 FileInfo read_info(const std::filesystem::path& path);
 
-/// Name and version of the library that reads and writes the files: "HDF5 1.10.8".
+/// Name and version of the library that reads and writes the files, e.g. "HDF5 1.10.8".
 std::string library();
 
 /// Checks the header and every hash, without reading values.
-/// @throws CheckpointError
+/// @throws CheckpointError if the file cannot be read or a check fails
 FileInfo verify(const std::filesystem::path& path);
 
 }  // namespace traffic::checkpoint

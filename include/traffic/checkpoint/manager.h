@@ -1,13 +1,14 @@
-/// The folder of a run's checkpoints: saves each in a file named after its step, removes old ones
-/// and skips damaged ones.
+/// CheckpointManager manages the folder of a run's checkpoints. It saves each checkpoint in a file
+/// named after its step, removes old files, and skips damaged files when a run resumes.
 ///
-///   step-000001234.h5        every save; the newest `keep_last` stay
+///   step-000001234.h5        a checkpoint of step 1234; only the newest `keep_last` files stay
 ///   best.h5                  the best checkpoint so far
 ///   phase1.h5 ...            the best checkpoint of a training that has ended
-///   parts/                   part files that the checkpoints name (parts.h)
+///   parts/                   large data in files of their own, named in checkpoints (parts.h)
 ///   left-behind-000000800/   checkpoints newer than step 800, when a run went back to that step
 ///
-/// best.h5 and phase1.h5 are hard links to a step's file, or copies on file systems without links.
+/// Files with equal content, e.g. best.h5 and phase1.h5, are hard links of one file. On a file
+/// system without hard links they are copies.
 #pragma once
 
 #include <cstdint>
@@ -37,51 +38,55 @@ struct ResumePoint {
   std::vector<Rejected> rejected;  ///< newer checkpoints that are damaged; the caller logs them
 };
 
-/// Not thread-safe. Only one process may write to a folder: hold its RunLock.
+/// Not thread-safe. Only one process may write to a folder, so the caller must hold the RunLock of
+/// the run's folder.
 class CheckpointManager {
  public:
   /// Creates the folder and removes unfinished files of dead processes.
   /// @param keep_last at least 1
-  /// @param result name of the training's result: <result>.h5
-  /// @throws ResourceError
+  /// @param result name of the training's result, e.g. "phase1" for the file phase1.h5
+  /// @throws ResourceError if the folder cannot be created
   CheckpointManager(std::filesystem::path dir, std::int64_t keep_last, std::string result);
   ~CheckpointManager();
   CheckpointManager(const CheckpointManager&) = delete;
   CheckpointManager& operator=(const CheckpointManager&) = delete;
 
-  /// Saves a checkpoint under its step, then removes old ones. Its parts must be written already.
+  /// Saves a checkpoint under its step, then removes old checkpoints. The caller must have written
+  /// its parts (write_parts() in parts.h).
   /// @param best whether the checkpoint becomes best.h5 as well. It is then written as best.h5
-  /// first, so that no step's file refers to a best checkpoint that is missing after an
-  /// interruption.
-  /// @return the file
-  /// @throws ResourceError; every file is then either unchanged or complete
+  ///   first, so that no step's file refers to a best checkpoint that is missing after an
+  ///   interruption
+  /// @return the path of the step's file
+  /// @throws ResourceError if a file cannot be written; every file is then either unchanged or
+  ///   complete
   std::filesystem::path save_step(const FileImage& image, bool best = false);
   /// Saves a checkpoint as best.h5 only.
-  /// @throws ResourceError
+  /// @throws ResourceError if the file cannot be written
   void save_best(const FileImage& image);
-  /// Removes the parts that no checkpoint names any more. No rank may write parts of the next
-  /// checkpoint meanwhile. Damaged checkpoints, and files that are no checkpoints, do not protect
-  /// the parts that they name.
-  /// @return the damaged checkpoints and the files that are no checkpoints, each only the first
-  ///   time; the caller logs them
-  /// @throws ResourceError
+  /// Removes the part files that no checkpoint names any more. No rank may write parts of the next
+  /// checkpoint meanwhile. A damaged checkpoint does not protect the parts that it names.
+  /// @return the files and folders that could not be read as checkpoints, each only the first time;
+  ///   the caller logs them
+  /// @throws ResourceError if a folder cannot be read or a part cannot be removed
   std::vector<Rejected> remove_unnamed_parts();
-  /// Call it before resuming from `origin`. Moves the checkpoints of later steps, or all of them if
-  /// `origin` is in another folder, into a folder left-behind-... There neither pruning nor
-  /// newest_valid() sees them.
-  /// @return that folder; empty if there was nothing to move
-  /// @throws ResourceError, CheckpointError if the step of `origin` cannot be read
+  /// Call it before resuming from the checkpoint `origin`. Moves the checkpoints of later steps
+  /// into a new folder left-behind-..., where neither save_step() nor newest_valid() sees them. If
+  /// `origin` is in another folder, moves all checkpoints.
+  /// @return the new folder; empty if there was nothing to move
+  /// @throws CheckpointError if the step of `origin` cannot be read
+  /// @throws ResourceError if a file cannot be moved
   std::filesystem::path leave_behind(const std::filesystem::path& origin);
-  /// Call it before resuming from `origin`, a checkpoint of another folder. Copies that folder's
-  /// best.h5, or `origin` itself if there is none, unless this folder has a best.h5 already.
+  /// Call it before resuming from `origin`, a checkpoint of another folder. Does nothing if this
+  /// folder has a best.h5. Otherwise copies or links best.h5 from the folder of `origin`, or
+  /// `origin` itself if that folder has no undamaged best.h5.
   void take_best_along(const std::filesystem::path& origin);
   /// Makes best.h5 the result of the training. @return the result's file
   std::filesystem::path mark_result();
 
-  /// Returns the newest undamaged checkpoint: that of a step, the best one or a result. The step,
-  /// not the time of the file, decides which one is newest.
-  /// @throws CheckpointError if there are checkpoints but all are damaged, so that a run never
-  ///   silently starts from scratch
+  /// Returns the newest undamaged checkpoint among the files of steps, best.h5 and the result. The
+  /// newest is the one with the highest step; the time of the file does not matter.
+  /// @throws CheckpointError if there are checkpoints but all are damaged. Otherwise a run would
+  ///   silently start from scratch
   [[nodiscard]] ResumePoint newest_valid() const;
 
   /// Steps that have a file of their own, newest first.
@@ -101,7 +106,7 @@ class CheckpointManager {
   std::unique_ptr<PartFolder> part_folder_;
 };
 
-/// Counts saves that failed in a row, and gives up at a limit.
+/// Counts saves that failed in a row. Throws when the count reaches a limit.
 class SaveFailures {
  public:
   /// @param limit failures in a row at which failed() throws; at least 1
@@ -118,8 +123,8 @@ class SaveFailures {
   std::int64_t total_ = 0;
 };
 
-/// Checks before training that checkpoints can be saved: creates the folder, requires room for
-/// `num_files` files of `bytes_per_file`, and writes, renames and removes a file.
+/// Checks before training that checkpoints can be saved. Creates the folder, checks that the disk
+/// has space for `num_files` files of `bytes_per_file` bytes, and writes and removes a test file.
 /// @throws ResourceError with the cause and what to do
 void check_folder(const std::filesystem::path& dir, std::int64_t bytes_per_file,
                   std::int64_t num_files);

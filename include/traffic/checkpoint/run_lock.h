@@ -1,4 +1,5 @@
-/// Keeps a second process from writing to the folder of a run.
+/// RunLock prevents two processes from writing to the folder of one run at the same time. A
+/// training holds it from start to end.
 #pragma once
 
 #include <filesystem>
@@ -9,23 +10,24 @@
 namespace traffic::checkpoint {
 
 /// Locks <dir>/run.lock and the folder itself with flock. The kernel releases the locks when the
-/// process ends, however it ends. The file names the holder: pid, start of the process, host, time.
+/// process ends, however it ends. run.lock contains the holder: its process id, the start of the
+/// process, the host and the time.
 class RunLock {
  public:
-  /// @throws ResourceError naming the holder if a live process holds it, or if the folder cannot be
-  /// written to, or if run.lock is a link
+  /// @throws ResourceError naming the holder if a live process holds the lock. Also if the folder
+  ///   cannot be written to, or if run.lock is a symbolic link
   explicit RunLock(const std::filesystem::path& dir);
   ~RunLock();
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  /// The earlier holder ("pid 123 on node1 since ..."), for the log, if it died without an orderly
-  /// end; otherwise empty.
+  /// If the previous holder died without releasing the lock: its description for the log, e.g.
+  /// "pid 123 on node1 since ...". Otherwise empty.
   [[nodiscard]] const std::string& taken_over_from() const { return taken_over_from_; }
 
  private:
   os::Descriptor file_;
-  os::Descriptor folder_;  ///< locked as well
+  os::Descriptor folder_;  ///< locked too, so that the lock outlasts the removal of run.lock
   std::string taken_over_from_;
 };
 

@@ -1,5 +1,5 @@
-/// Weights for other programs: the safetensors format (https://github.com/huggingface/safetensors)
-/// and a model card beside it.
+/// Exports a model's weights for other programs, in the safetensors format
+/// (https://github.com/huggingface/safetensors), together with a model card that describes them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,10 +15,10 @@ namespace traffic::checkpoint {
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 using TextMap = std::map<std::string, std::string>;
 
-/// Writes the tensors atomically, those with the widest elements first, otherwise in the given
-/// order.
+/// Writes the tensors to a file. Tensors with wider elements come first; tensors of equal element
+/// size keep the given order. An interrupted call leaves no unfinished file at `path`.
 /// @param metadata goes into the header's "__metadata__"
-/// @throws ResourceError
+/// @throws ResourceError if the file cannot be written
 void export_safetensors(const std::filesystem::path& path, const NamedTensors& tensors,
                         const TextMap& metadata);
 
@@ -27,7 +27,7 @@ struct ModelCard {
   std::string title;
   std::string summary;            ///< what the model does and for whom
   std::string weights_file;       ///< name of the safetensors file
-  std::string license;            ///< SPDX identifier; empty: the card states none
+  std::string license;            ///< SPDX identifier; empty means that the card names no license
   std::vector<std::string> tags;  ///< search terms on model hubs
   TextMap facts;                  ///< e.g. phase, steps, parameters, training data, versions
   std::map<std::string, double> results;  ///< metrics of the evaluation
@@ -36,8 +36,8 @@ struct ModelCard {
   std::string config_toml;                ///< the resolved configuration
 };
 
-/// Markdown with the front matter that model hubs read.
-/// @throws ResourceError
+/// Writes the card as Markdown, with the YAML front matter that model hubs read.
+/// @throws ResourceError if the file cannot be written
 void write_model_card(const std::filesystem::path& path, const ModelCard& card);
 
 }  // namespace traffic::checkpoint

@@ -1,5 +1,5 @@
-/// Saves checkpoints in the background: a thread hashes, writes and syncs one checkpoint at a time.
-/// The caller waits only until the values are copied.
+/// Saver saves checkpoints in the background while training continues. A thread hashes and writes
+/// one checkpoint at a time. The caller waits only until the values are copied.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,20 @@
 
 namespace traffic::checkpoint {
 
-/// For use by one thread. If the best checkpoint cannot be saved, the saver keeps it in memory and
-/// saves it first the next time. The file of a step therefore never refers to a best checkpoint
-/// that was not saved.
+/// Only one thread may use it. If the best checkpoint cannot be saved, the saver keeps it in memory
+/// and saves it before the next checkpoint. The file of a step therefore never refers to a best
+/// checkpoint that was not saved.
+///
+/// The saver counts the saves that failed in a row. When the count reaches max_failures, the saver
+/// has given up: begin() and wait() throw from then on.
 class Saver {
  public:
-  /// Called for each failed save, by begin(), wait() or has_given_up(), with step and reason.
+  /// The saver calls it for each failed save, in the caller's thread, when a method of the saver
+  /// learns of the failure.
   using OnFailure = std::function<void(std::int64_t step, const std::string& why)>;
-  /// Called, by the same functions, for each file among the checkpoints that cannot be read, and
-  /// whose parts may therefore be removed. Such a file does not make a save fail.
+  /// The saver calls it, in the caller's thread, for each file in the folder of the checkpoints
+  /// that cannot be read. Parts (parts.h) of such a file may be removed. Such a file does not make
+  /// a save fail.
   using OnRejected = std::function<void(const Rejected& rejected)>;
 
   /// @param manager must outlive this object; no other code may use it while a save is in flight
@@ -36,16 +41,19 @@ class Saver {
 
   /// Begins to save. Waits first if another save is in flight.
   /// @param best whether this checkpoint is the best so far
-  /// @throws ResourceError if it has given up, or if there is no memory for the copy
+  /// @throws ResourceError if the saver has given up, or if there is no memory for the copy
   void begin(const Snapshot& snapshot, bool best);
-  /// Counts a save as failed because the parts of the checkpoint could not be written.
-  /// @throws as begin()
+  /// Call it instead of begin() if the parts of the checkpoint could not be written. Counts the
+  /// save as failed.
+  /// @throws ResourceError as begin()
   void give_up_on(const Snapshot& snapshot, bool best, const std::string& why);
   /// Waits until no save is in flight.
-  /// @throws ResourceError if it has given up
+  /// @throws ResourceError if the saver has given up
   void wait();
-  /// Waits, then saves the best checkpoint if saving it has failed before.
-  /// @throws ResourceError if it cannot be saved now
+  /// Waits until no save is in flight, then saves the best checkpoint if saving it has failed
+  /// before.
+  /// @throws ResourceError if the best checkpoint still cannot be saved, or if the saver has given
+  ///   up
   void wait_for_best();
   /// Whether too many saves have failed in a row. Does not wait.
   [[nodiscard]] bool has_given_up();
@@ -55,12 +63,13 @@ class Saver {
   [[nodiscard]] std::int64_t num_failures() const { return failures_.total(); }
 
  private:
-  /// The image returns to the caller's thread, because HDF5 must not run in the background thread.
+  /// Result of one save in the background thread. It contains the image, because the image must be
+  /// destroyed in the caller's thread: HDF5 must not run in the background thread.
   struct Outcome {
     FileImage image;
     bool best = false;
     bool wrote_owed_best = false;
-    std::string why = {};  ///< why the save failed; empty: it succeeded
+    std::string why = {};  ///< why the save failed; empty if it succeeded
   };
 
   [[nodiscard]] Outcome write(FileImage image, bool best) const;
@@ -72,7 +81,8 @@ class Saver {
   OnFailure on_failure_;
   OnRejected on_rejected_;
   std::future<Outcome> in_flight_;
-  std::optional<FileImage> owed_best_;  ///< not changed while a save is in flight
+  /// The best checkpoint, if saving it has failed. Not changed while a save is in flight.
+  std::optional<FileImage> owed_best_;
   std::optional<std::int64_t> saved_step_;
   std::string given_up_because_;
 };

@@ -1,5 +1,6 @@
-/// The content of a checkpoint in memory: named values. A '/' in a name separates groups, e.g.
-/// "model/encoder.input.weight", "optimizer/exp_avg", "rng/rank0", "sampler/position", "config".
+/// Snapshot: the content of a checkpoint in memory, a set of named values. The training fills it
+/// before a checkpoint is saved, and reads from it when a run resumes. A '/' in a name separates
+/// groups, e.g. "model/encoder.input.weight", "optimizer/exp_avg", "rng/rank0", "config".
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,35 +19,37 @@ namespace traffic::checkpoint {
 using Bytes = std::vector<std::byte>;
 using Value = std::variant<at::Tensor, std::int64_t, double, std::string, Bytes>;
 
-/// An ordered set of named values. A name consists of parts of letters, digits and "_.-+", joined
-/// by '/'. No name may occur twice, and none may be both a value and a group; otherwise the put
-/// functions throw an Error. The get functions throw a CheckpointError with the file, the name, the
-/// value found and the value expected.
+/// A set of named values, sorted by name. A name consists of words joined by '/'; a word contains
+/// letters, digits and "_.-+". The put functions throw an Error if a name occurs twice, or if it is
+/// the name of both a value and a group. The functions that return values throw a CheckpointError
+/// with the file, the name, the value found and the value expected.
 class Snapshot {
  public:
   /// @param step position in training; orders the checkpoints of a run and becomes part of the file
   explicit Snapshot(std::int64_t step = 0) : step_(step) {}
 
   [[nodiscard]] std::int64_t step() const { return step_; }
-  /// Path of the file that it was loaded from, for messages; "memory" if there is none.
+  /// Path of the file that the snapshot was loaded from, for messages. "memory" for a snapshot that
+  /// was not loaded.
   [[nodiscard]] const std::string& source() const { return source_; }
   void set_source(std::string source) { source_ = std::move(source); }
 
-  /// Refers to a CPU tensor, so that later writes to it are saved as well, and copies other
-  /// tensors. The type is float32, float64, int64, int32, uint8 or bool, with at most 8 dimensions.
+  /// Adds a tensor of type float32, float64, int64, int32, uint8 or bool with at most 8 dimensions.
+  /// The snapshot shares the memory of a contiguous CPU tensor, so later writes to the tensor
+  /// change the snapshot. It copies other tensors.
   void put_tensor(const std::string& name, const at::Tensor& value);
   void put_int(const std::string& name, std::int64_t value);
   void put_real(const std::string& name, double value);
   void put_text(const std::string& name, std::string value);
   void put_bytes(const std::string& name, Bytes value);
-  /// Copies the tensors, so that later writes to the originals do not change this snapshot.
+  /// Copies all tensors, so that later writes to the originals do not change this snapshot.
   void own_tensors();
 
-  /// A file beside the checkpoint (parts.h). This rank writes it before the checkpoint unless it
-  /// exists. A part is no value of the snapshot; a text value names it.
+  /// A part file of the checkpoint (parts.h), which this rank must write before the checkpoint. Its
+  /// content is not a value of the snapshot; a text value contains its name.
   struct Part {
     std::string name;
-    std::function<Bytes()> bytes;
+    std::function<Bytes()> bytes;  ///< returns the content; called only if the file does not exist
   };
   void add_part(Part part) { parts_.push_back(std::move(part)); }
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
@@ -55,15 +58,14 @@ class Snapshot {
   /// Names of all values whose name starts with `prefix`, sorted.
   [[nodiscard]] std::vector<std::string> names(std::string_view prefix = "") const;
   [[nodiscard]] const std::map<std::string, Value, std::less<>>& values() const { return values_; }
-  /// Bytes of all values together. The file has some kilobytes more.
+  /// Size of all values in bytes. The file is some kilobytes larger.
   [[nodiscard]] std::int64_t total_bytes() const;
 
   [[nodiscard]] at::Tensor tensor(const std::string& name) const;
-  /// The tensor, if it has this shape and type.
+  /// The tensor. Throws if it has another shape or type.
   [[nodiscard]] at::Tensor tensor(const std::string& name, at::IntArrayRef shape,
                                   at::ScalarType dtype) const;
-  /// Copies the tensor into `out`. It must have the shape and type of `out`, which may be on any
-  /// device.
+  /// Copies the tensor into `out`, which may be on any device. Throws if shape or type differ.
   void copy_tensor(const std::string& name, const at::Tensor& out) const;
   [[nodiscard]] std::int64_t integer(const std::string& name) const;
   [[nodiscard]] double real(const std::string& name) const;

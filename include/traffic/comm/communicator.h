@@ -1,4 +1,5 @@
-/// Collective operations of all ranks, each with a deadline.
+/// Communicator: the collective operations (all_reduce, broadcast, all_gather, barrier) between the
+/// ranks of a job, i.e. its processes. Every operation has a deadline.
 ///
 /// All ranks call the same operations in the same order with tensors of the same type and size.
 /// When one rank deviates, the other ranks get a CommError that names the operation, its number and
@@ -36,13 +37,15 @@ class Communicator {
   [[nodiscard]] int size() const { return topology_.size; }
   [[nodiscard]] const Topology& topology() const { return topology_; }
 
-  /// Replaces the tensor by the sum (maximum, minimum) over all ranks.
-  /// Types: float32, float64, float16, bfloat16 (both summed in float32), int32, int64.
+  /// Replaces the tensor by the sum, maximum or minimum over all ranks, as `op` says.
+  /// Types: float32, float64, float16, bfloat16, int32, int64. Sums of float16 and bfloat16 are
+  /// computed in float32.
   /// @throws ShapeError if the tensor is not contiguous or has another type
   void all_reduce(const at::Tensor& tensor, ReduceOp op = ReduceOp::kSum);
 
   /// Replaces the tensor by the sum over ranks of scale * tensor; each rank passes its own scale.
-  /// @return sum of squares of the result, the same on all ranks; not finite if an element is not
+  /// @return sum of the squares of all elements of the result, the same on all ranks. It is NaN or
+  ///   infinite if an element is NaN or infinite
   double all_reduce_scaled(const at::Tensor& tensor, double scale);
 
   /// Replaces the tensor by the tensor of rank `root`.
@@ -62,16 +65,17 @@ class Communicator {
 
   /// Device of this communicator's tensors. Every communicator accepts CPU tensors as well.
   [[nodiscard]] virtual at::Device device() const = 0;
-  /// Communicator of the same ranks for CPU tensors. It is this object, unless this object works on
-  /// GPUs, and it lives as long as this object.
+  /// Communicator of the same ranks for CPU tensors. A communicator for the CPU returns itself. The
+  /// result lives as long as this object.
   virtual Communicator& host() { return *this; }
   /// Seconds that this rank's host has waited for other ranks so far. Any thread may call it.
   [[nodiscard]] virtual double waited_s() const { return 0.0; }
 
-  // Functions for numbers and texts of the host, e.g. for decisions that must be the same on all
+  // Functions for numbers and texts in CPU memory, e.g. for decisions that must be the same on all
   // ranks.
 
   double all_reduce_scalar(double value, ReduceOp op = ReduceOp::kSum);
+  /// Checks that all ranks pass the same hash.
   /// @throws CommError "<what> differs: ..." naming the ranks whose hash differs from rank 0's
   void all_agree(std::uint64_t hash, const std::string& what);
   /// @return the text of rank `root`
@@ -91,12 +95,13 @@ class Communicator {
 
 /// Makes a communicator that uses MPI and shared memory for device cpu. For cuda it uses NCCL for
 /// CUDA tensors, and MPI for CPU tensors. Collective over the session.
-/// @throws ConfigError for cuda in a build without it; ResourceError if there are too few GPUs or
+/// @throws ConfigError for cuda in a build without CUDA; ResourceError if there are too few GPUs or
 ///   only some ranks have one; CommError naming the ranks that did not arrive within
 ///   comm.init_timeout_s
 std::unique_ptr<Communicator> make_communicator(const MpiSession& session, at::Device device,
                                                 const config::Comm& options);
 
+/// Checks that `flat` has the same bytes on all ranks. `what` names the tensor in the error.
 /// @throws CommError naming the ranks whose parameters differ from rank 0's
 void check_replicas_equal(Communicator& communicator, const at::Tensor& flat,
                           const std::string& what);

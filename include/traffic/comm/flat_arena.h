@@ -1,5 +1,6 @@
-/// Flat arenas: all parameters of a model, and all their gradients, are views of one tensor each.
-/// One loop then updates all parameters, and one all_reduce without copies reduces all gradients.
+/// Flat arenas: one tensor that contains all parameters of a model, and one that contains all their
+/// gradients. The model's own tensors become views of the arenas. One loop then updates all
+/// parameters, and one all_reduce without copies reduces all gradients.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -23,7 +24,8 @@ struct ArenaEntry {
   std::int64_t numel = 0;
 };
 
-/// The part of a parameter in `flat` [P], a tensor with the same layout as the arena.
+/// View of one parameter in `flat` [P], a tensor with the same layout as the arena. P is the length
+/// of the arena in elements.
 at::Tensor view_of(const at::Tensor& flat, const ArenaEntry& entry);
 
 /// Owns the flat tensor. The parameters become views of it and keep their values. Build the arena
@@ -32,7 +34,8 @@ at::Tensor view_of(const at::Tensor& flat, const ArenaEntry& entry);
 class ParameterArena {
  public:
   /// @param parameters float32, all on one device, each listed once
-  /// @throws ShapeError naming a parameter that breaks these rules
+  /// @throws ShapeError naming a parameter that is not float32, is on another device or is listed
+  ///   twice
   explicit ParameterArena(NamedTensors parameters);
 
   [[nodiscard]] const at::Tensor& flat() const { return flat_; }  ///< [P], gaps included
@@ -51,7 +54,8 @@ class ParameterArena {
 class GradientArena {
  public:
   /// Collective. Replaces the parameters' gradients by views of this arena.
-  /// @throws ShapeError for a parameter that requires no gradient: leave frozen parameters out
+  /// @throws ShapeError for a parameter that requires no gradient. Frozen parameters must not be in
+  ///   the ParameterArena
   GradientArena(const ParameterArena& parameters, Communicator& communicator);
   /// Clears the parameters' gradients, so that no view refers to released memory.
   ~GradientArena();
@@ -63,8 +67,9 @@ class GradientArena {
   /// Position of each parameter's gradient.
   [[nodiscard]] const std::vector<ArenaEntry>& entries() const { return entries_; }
   void zero();
-  /// Checks that the gradients still are views of this arena, because only the arena is reduced.
-  /// zero_grad(set_to_none) and create_graph replace gradients.
+  /// Checks that the gradients still are views of this arena. A gradient that
+  /// zero_grad(set_to_none) or create_graph has replaced is not in the arena and would not be
+  /// reduced.
   /// @throws Error naming a parameter whose gradient was replaced
   void check_views() const;
 

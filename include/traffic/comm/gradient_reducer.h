@@ -1,6 +1,8 @@
-/// Averages the gradients over all ranks, after the backward pass or overlapped with it.
+/// GradientReducer averages the gradients of a model over all ranks, either after the backward pass
+/// or while it is running. Training uses it in every update like this:
 ///
-///     /// @return a result after the last of accumulation_steps; the optimiser then steps
+///     /// @return a result after the last of accumulation_steps backward passes, after which the
+///     /// optimiser makes its step; nothing after the earlier passes
 ///     std::optional<ReduceResult> backward(GradientReducer& reducer, const at::Tensor& loss,
 ///                                          double num_samples) {
 ///       const double factor = reducer.before_backward(num_samples);
@@ -35,7 +37,7 @@ double clip_factor(double grad_norm, double clip_norm);
 struct GradientReducerOptions {
   std::int64_t accumulation_steps = 1;
   Compression compression = Compression::kNone;
-  double clip_norm = 0.0;       ///< 0: no clipping
+  double clip_norm = 0.0;       ///< maximum norm of the gradient; 0 means that it is not clipped
   double bucket_cap_mb = 25.0;  ///< size of one overlapped reduction (bucket)
 };
 
@@ -52,10 +54,10 @@ class BucketReduction;
 class GradientReducer {
  public:
   /// Collective.
-  /// @param side stream that reduces each bucket of gradients as soon as it is ready, during the
-  ///   backward pass; null: one reduction after the backward pass. A single rank never needs a
-  ///   stream. The reducer uses the communicator between before_backward and after_backward of the
-  ///   last backward pass of an update; no other code may use it then.
+  /// @param side stream that reduces each bucket of gradients as soon as the bucket is ready,
+  ///   during the backward pass. Null means one reduction after the backward pass. A job of one
+  ///   rank ignores the stream. With a stream, no other code may use the communicator between
+  ///   before_backward and after_backward of the last backward pass of an update.
   GradientReducer(Communicator& communicator, GradientArena& gradients,
                   GradientReducerOptions options, std::unique_ptr<SideStream> side = nullptr);
   ~GradientReducer();
@@ -63,11 +65,12 @@ class GradientReducer {
   GradientReducer& operator=(const GradientReducer&) = delete;
 
   /// Declares parameters that backward will give no gradient from now on, so that no bucket waits
-  /// for them. All ranks must pass the same names. @throws ShapeError for an unknown name
+  /// for them. All ranks must pass the same names.
+  /// @throws ShapeError for an unknown name, if the gradients are reduced during the backward pass
   void declare_unused(const std::vector<std::string>& names);
 
   /// Call it before every backward. Collective if there is a side stream.
-  /// @param local_weight number of samples in this rank's batch; may be 0 on a rank that has none
+  /// @param local_weight number of samples in this rank's batch; 0 on a rank that has no samples
   ///   left
   /// @param loss_scale factor of the loss; the same in all backward passes of an update
   /// @return factor to multiply the loss with before backward. Without gradient accumulation it is
@@ -76,13 +79,15 @@ class GradientReducer {
   ///   others
   [[nodiscard]] double before_backward(double local_weight, double loss_scale = 1.0);
 
-  /// Call it after every backward pass, also after one that failed or was skipped. A pass without a
-  /// call of before_backward() counts with weight 0. The call for the last of accumulation_steps
-  /// passes is collective. The arena then becomes sum(w * g) / sum(w) over all backward passes of
-  /// all ranks: the gradient of the joined batch. Here g is the gradient of one backward pass
-  /// without its factor (the loss is a mean over samples) and w its weight. The gradient is not
-  /// clipped yet: the caller does this, by the gradient scale of the optimiser.
-  /// @return nothing after the earlier passes, for which no rank communicates
+  /// Call it after every backward pass, also after a pass that failed or was skipped. A pass
+  /// without a call of before_backward() counts with weight 0. The call for the last of
+  /// accumulation_steps passes is collective. The arena then becomes sum(w * g) / sum(w) over all
+  /// backward passes of all ranks: the gradient of the joined batch. Here g is the gradient of one
+  /// backward pass without its factor (the loss is a mean over samples), and w is the local_weight
+  /// of this pass. The gradient is not clipped: the caller passes clip_factor to the optimiser for
+  /// this.
+  /// @return the result after the last pass; nothing after earlier passes, for which no rank
+  ///   communicates
   std::optional<ReduceResult> after_backward();
 
   /// Reduces gradients that exist already and contain the factor loss_scale, without
@@ -104,7 +109,8 @@ class GradientReducer {
   double weight_ = 0.0;       ///< summed over the backward passes of this update
   double unit_weight_ = 0.0;  ///< the first weight that is not 0; other weights are relative to it
   double loss_scale_ = 1.0;
-  std::unique_ptr<BucketReduction> buckets_;  ///< null: one reduction after the backward pass
+  /// Reduces during the backward pass. Null means one reduction after the backward pass.
+  std::unique_ptr<BucketReduction> buckets_;
 };
 
 }  // namespace traffic::comm

@@ -1,9 +1,9 @@
-/// The MPI session of a program: which rank this process is, and how a job ends when one rank
+/// MpiSession starts MPI, tells which rank this process is, and ends the whole job when one rank
 /// fails.
 ///
-/// Each process has one session. run_mpi_program creates it first in main and destroys it last, in
-/// the thread that makes all MPI calls (MPI_THREAD_SERIALIZED). Without mpirun the process is the
-/// only rank.
+/// Each process has one session. Programs call run_mpi_program in main; it creates the session
+/// first and destroys it last, in the thread that makes all MPI calls (MPI_THREAD_SERIALIZED).
+/// Without mpirun the process is the only rank.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,11 @@ namespace traffic::comm {
 
 class MpiSession {
  public:
-  /// Starts MPI and waits up to a minute for all ranks to report.
+  /// Starts MPI and waits up to a minute for all ranks to report. If MPI's own start takes longer
+  /// than five minutes, the process ends with exit code 7.
   /// @throws ConfigError under mpirun --enable-recovery, where the other ranks would wait for a
-  ///   dead one
-  /// @throws CommError if MPI does not start or a rank does not report
+  ///   dead rank; or if srun has started several tasks that are not ranks of one job
+  /// @throws CommError if MPI reports an error or a rank does not report
   MpiSession(int* argc, char*** argv);
   /// Finalises MPI together with all ranks. If an exception is unwinding the stack, the other ranks
   /// may never arrive, so the job is aborted instead.
@@ -35,16 +36,17 @@ class MpiSession {
   [[nodiscard]] int local_size() const { return topology_.local_size(); }
   [[nodiscard]] int num_nodes() const { return topology_.num_nodes(); }
 
-  /// The session's communicator of all ranks as a Fortran handle for MPI_Comm_f2c, so that this
-  /// header needs no mpi.h. Errors on it are returned, not fatal.
+  /// The MPI communicator of all ranks as a Fortran handle for MPI_Comm_f2c, so that this header
+  /// needs no mpi.h. MPI calls on this communicator return errors instead of ending the job.
   [[nodiscard]] int fortran_comm() const;
 
   /// Waits until all ranks have called it.
   /// @throws CommError naming the ranks that did not arrive in time
   void rendezvous(const std::string& what, double timeout_s) const;
 
-  /// Sets the exit code of the whole job, which must be the same on all ranks. If the code is not
-  /// 0, ranks end in the destructor, so that mpirun prints no explanation of its own.
+  /// Sets the exit code of the whole job, which must be the same on all ranks. If the code is not 0
+  /// under mpirun, the destructor ends the process, so that mpirun prints no explanation of its
+  /// own.
   void set_exit_code(ExitCode code) noexcept { code_ = code; }
 
   /// Ends the whole job. Writes one line to stderr that names this rank, suppresses mpirun's own
@@ -65,9 +67,9 @@ class MpiSession {
   ExitCode code_ = ExitCode::kDone;
 };
 
-/// Runs body under a session. An exception becomes one line on stderr and the exit code of the
-/// whole job (an Error's own code, 8 for lack of memory, 1 for anything else). Under mpirun a job
-/// with another code than 0 ends here, without a return.
+/// Creates the session and runs `body` with it. An exception becomes one line on stderr and the
+/// exit code of the whole job: an Error's own code, 8 for lack of memory or a failed GPU, or 1 for
+/// any other exception. Under mpirun a job with another code than 0 ends inside this function.
 /// @return the program's exit code
 int run_mpi_program(int argc, char** argv, const std::function<int(MpiSession&)>& body);
 

@@ -1,4 +1,5 @@
-/// Work that runs beside the caller's own work: on a CUDA stream, or in a thread for CPU tensors.
+/// SideStream runs functions concurrently with the caller: on a CUDA stream of its own, or in a
+/// thread for CPU tensors. The gradient reducer uses it to reduce while backward is running.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -8,7 +9,8 @@
 
 namespace traffic::comm {
 
-/// Runs work in the order of submission. Only one thread at a time may use a stream.
+/// Runs the submitted functions in the order of submission. Only one thread at a time may call the
+/// methods of a stream.
 class SideStream {
  public:
   SideStream() = default;
@@ -20,7 +22,8 @@ class SideStream {
   /// far. Everything that the work refers to must live until join().
   virtual void submit(std::function<void()> work) = 0;
   /// Makes the caller's later operations wait for all submitted work.
-  /// @throws the exception of the first work that failed; later work was not run
+  /// @throws in a thread for CPU tensors, the exception of the first work that failed. The work
+  ///   submitted after it was not run
   virtual void join() = 0;
 };
 

@@ -1,4 +1,5 @@
-/// Which ranks share a node.
+/// Topology: which ranks of the job run on which node. A node is a group of ranks that share
+/// memory, usually one machine.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,9 @@ struct Topology {
   [[nodiscard]] bool is_leader() const { return local_ranks.front() == rank; }
 };
 
-/// @throws CommError if node_of_rank does not describe nodes
+/// Makes the topology of rank `rank`.
+/// @param node_of_rank [size] any number that is equal for exactly the ranks of one node
+/// @throws CommError if `rank` is not a valid index of node_of_rank
 Topology make_topology(int rank, std::vector<int> node_of_rank);
 
 }  // namespace traffic::comm

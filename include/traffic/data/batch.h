@@ -1,4 +1,5 @@
-/// A batch of recorded traffic: the windows of several samples as packed tensors.
+/// Batch: several samples of recorded traffic as tensors, from which phase 1 trains its model. A
+/// TrafficLoader (traffic_batches.h) makes batches.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,29 +8,33 @@
 
 namespace traffic::data {
 
-/// B samples, S vehicles of all samples together, T history frames, H horizon frames, F node
-/// features (windows.h defines samples, anchors and crops). Each vehicle belongs to the crop of one
-/// sample; sample b has the vehicles sample_ptr[b] to sample_ptr[b + 1] - 1. Row r = t * S + s of
-/// the graph is vehicle s in history frame t; frame T - 1 is the anchor. Inputs are normalised,
-/// (value - offset) / scale; targets of losses are in physical units. The tensors are on the CPU,
-/// page-locked if BatchOptions say so.
+/// Shapes: B samples, S vehicles of all samples together, E edges, T history frames, H horizon
+/// frames, F node features. windows.h defines samples, anchors and crops. Each vehicle belongs to
+/// the crop of one sample; sample b has the vehicles sample_ptr[b] to sample_ptr[b + 1] - 1. Row
+/// r = t * S + s of the graph is vehicle s in history frame t; frame T - 1 is the anchor.
+///
+/// The inputs (the first block of members) are normalised: (value - offset) / scale. The targets of
+/// the losses are in physical units. The tensors are on the CPU. They are page-locked if
+/// BatchOptions::pin_memory is set.
 struct Batch {
   at::Tensor node_features;  ///< [T, S, F] float32, zeros where the vehicle is not present
   at::Tensor present;        ///< [T, S] bool: on the road in that frame; true at the anchor
-  at::Tensor edge_ptr;       ///< [T * S + 1] int32: in-edges of a row; none where not present
-  at::Tensor edge_src;       ///< [E] int32: rows; both ends are of one sample and frame
+  at::Tensor edge_ptr;       ///< [T * S + 1] int32: edges edge_ptr[r] to edge_ptr[r + 1] - 1 lead
+                             ///< to row r; a vehicle that is not present has no edges
+  at::Tensor edge_src;       ///< [E] int32: rows where the edges start; both ends of an edge are in
+                             ///< one sample and one frame
   at::Tensor edge_features;  ///< [E, 4] float32
   at::Tensor sample_ptr;     ///< [B + 1] int32
 
   at::Tensor speed_mps;          ///< [S] float32 at the anchor
   at::Tensor acceleration_mps2;  ///< [S]
-  at::Tensor lane;               ///< [S] index, 0 is the rightmost
+  at::Tensor lane;               ///< [S] lane index; 0 is the rightmost lane
 
   at::Tensor future_displacement_m;     ///< [S, H] float32: growth of the position since the anchor
   at::Tensor future_speed_mps;          ///< [S, H] float32
   at::Tensor future_acceleration_mps2;  ///< [S, H]
   at::Tensor future_lane;               ///< [S, H]
-  at::Tensor future_mask;  ///< [S, H] bool: still on the road; the four above are 0 where false
+  at::Tensor future_mask;  ///< [S, H] bool: still on the road; future_* are 0 where it is false
   at::Tensor conflict;     ///< [S] float32: 1 if time-to-collision with the leader falls under the
                            ///< limit in any horizon frame
   at::Tensor conflict_mask;  ///< [S] bool: on the road in any horizon frame

@@ -1,5 +1,6 @@
-/// The interface between the loader and one kind of data. The loader asks for batches in the
-/// sampler's order, from several threads.
+/// BatchSource: the interface between the loader (loader.h) and one kind of data. Each kind of data
+/// implements it. Several threads of the loader call it to make batches of the samples that the
+/// sampler has chosen.
 #pragma once
 
 #include <any>
@@ -11,7 +12,7 @@
 
 namespace traffic::data {
 
-/// A decoded block; each kind of data derives its own.
+/// A decoded block of samples (samples.h). Each kind of data derives a class of its own.
 class Block {
  public:
   virtual ~Block() = default;
@@ -26,9 +27,9 @@ class AnyBatchSource {
 
   [[nodiscard]] virtual const SampleIndex& index() const = 0;
   /// Reads and decodes a block of the index.
-  /// @throws DataError if it is damaged
+  /// @throws DataError if the block is damaged
   [[nodiscard]] virtual std::shared_ptr<const Block> decode(std::int32_t block) const = 0;
-  /// Builds the batch of build() for a loader that does not know its type.
+  /// Same as BatchSource::build(), for a loader that does not know the type of the batch.
   [[nodiscard]] virtual std::any build_any(std::span<const Draw> draws, std::int64_t epoch,
                                            BlockCache& blocks) const = 0;
   /// Memory of a batch of build_any().
@@ -39,8 +40,10 @@ class AnyBatchSource {
 template <typename B>
 class BatchSource : public AnyBatchSource {
  public:
+  /// Builds a batch of these samples.
+  /// @param epoch decides the random changes of the samples (augmentation)
   /// @param blocks cache of the decoded blocks of this source
-  /// @throws DataError as decode()
+  /// @throws DataError if a block is damaged
   [[nodiscard]] virtual B build(std::span<const Draw> draws, std::int64_t epoch,
                                 BlockCache& blocks) const = 0;
 

@@ -1,4 +1,5 @@
-/// Keeps decoded blocks for several reader threads within a limit of bytes.
+/// BlockCache keeps decoded blocks of a data set in memory, up to a limit in bytes. The reader
+/// threads of the loader share it.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +17,13 @@ namespace traffic::data {
 /// its users release it.
 class BlockCache {
  public:
-  /// @param source must outlive this
+  /// @param source decodes the blocks; must outlive this object
   BlockCache(const AnyBatchSource& source, std::int64_t limit_bytes)
       : source_(source), limit_bytes_(limit_bytes) {}
 
-  /// Returns a block; decodes it if it is not kept, or waits for the thread that decodes it.
-  /// @throws DataError if it cannot be decoded; the next call tries again
+  /// Returns a block. Decodes it if it is not in the cache, or waits if another thread is decoding
+  /// it.
+  /// @throws DataError if the block cannot be decoded; the next call tries again
   [[nodiscard]] std::shared_ptr<const Block> get(std::int32_t block);
   /// get() with the type of block that the source decodes.
   template <typename T>
@@ -29,20 +31,20 @@ class BlockCache {
     return std::static_pointer_cast<const T>(get(block));
   }
 
-  /// Lowers the limit by memory that is used for other purposes; a negative number raises it again.
-  /// The block that was used last stays in any case.
+  /// Lowers the limit by `bytes`, memory that is used for other purposes. A negative number raises
+  /// the limit again. The block that was used last always stays in the cache.
   void reserve(std::int64_t bytes);
   /// Forgets all blocks.
   void clear();
-  /// Number of decodings so far; a block that is decoded again counts again.
+  /// Number of times that a block was decoded. A block that is decoded twice counts twice.
   [[nodiscard]] std::int64_t blocks_decoded() const;
 
  private:
   using Future = std::shared_future<std::shared_ptr<const Block>>;
   struct Entry {
     Future future;
-    std::list<std::int32_t>::iterator age;
-    std::uint64_t ticket;
+    std::list<std::int32_t>::iterator age;  ///< position in by_age_
+    std::uint64_t ticket;                   ///< number of this decoding, counted from 1
   };
 
   void evict();
@@ -56,8 +58,8 @@ class BlockCache {
   mutable std::mutex mutex_;
   std::unordered_map<std::int32_t, Entry> entries_;
   std::list<std::int32_t> by_age_;  ///< most recently used first
-  std::int64_t bytes_ = 0;
-  std::uint64_t tickets_ = 0;  ///< blocks decoded
+  std::int64_t bytes_ = 0;     ///< size of the blocks in the cache
+  std::uint64_t tickets_ = 0;  ///< number of decodings so far
 };
 
 }  // namespace traffic::data

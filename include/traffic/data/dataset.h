@@ -1,4 +1,5 @@
-/// An index of the samples of one split of recorded traffic, in one or several files.
+/// Dataset numbers the samples of one split (train, validation or test) of recorded traffic, and
+/// finds their place in one or several files. The sampler and the batch builder use it.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,10 @@
 
 namespace traffic::data {
 
-/// The place of a sample.
+/// Where a sample lies: its block, anchor frame and crop (windows.h).
 struct SampleLocation {
   std::int32_t block = 0;
-  std::int64_t anchor_frame = 0;  ///< row of frames/ in the block's file
+  std::int64_t anchor_frame = 0;  ///< number of the frame in the block's file
   std::int64_t crop = 0;
 };
 
@@ -34,9 +35,8 @@ struct BlockRange {
 /// Immutable after construction and thread-safe.
 class Dataset final : public SampleIndex {
  public:
-  /// @throws DataError if there is no file; if the files have different frame intervals, or
-  ///   features that differ from those of this program, which a controller sees; if a file has no
-  ///   positions or speeds
+  /// @throws DataError if there is no file; if the files have different frame intervals; if the
+  ///   features of a file are not those of this program; if a file has no positions or speeds
   /// @throws ConfigError if the options are out of range
   Dataset(std::vector<std::shared_ptr<const DatasetReader>> files, Split split,
           const WindowOptions& options);
@@ -44,8 +44,8 @@ class Dataset final : public SampleIndex {
   /// @param sample 0 .. num_samples() - 1, in the order of file, episode, anchor, crop
   [[nodiscard]] SampleLocation locate(std::int64_t sample) const;
   [[nodiscard]] std::span<const SampleBlock> blocks() const override { return blocks_; }
-  /// The position of a sample's crop among the crops of its frame. Neighbouring crops are halves of
-  /// one region of the road.
+  /// The position of a sample's crop among the crops of its frame, from 0 to 1. Crops with near
+  /// numbers are near each other on the road, because crops come from repeated halving.
   [[nodiscard]] double region(std::int64_t sample) const override;
   [[nodiscard]] const BlockRange& range(std::int32_t block) const {
     return ranges_[static_cast<std::size_t>(block)];
@@ -56,8 +56,8 @@ class Dataset final : public SampleIndex {
   [[nodiscard]] std::int64_t num_files() const { return static_cast<std::int64_t>(files_.size()); }
   [[nodiscard]] Split split() const { return split_; }
   [[nodiscard]] const WindowOptions& options() const { return options_; }
-  /// Attributes of the first file; all files agree in features and frame interval. A feature is
-  /// present if all files have it.
+  /// Attributes of the first file. All files have the same feature names, units and frame interval.
+  /// A feature is present if it is present in all files.
   [[nodiscard]] const FileInfo& info() const { return info_; }
   /// Hash of the contents of the files, the split and the windows.
   [[nodiscard]] std::uint64_t fingerprint() const override { return fingerprint_; }
@@ -66,8 +66,8 @@ class Dataset final : public SampleIndex {
 
  private:
   void add_episode(std::int32_t file, std::int32_t episode);
-  /// Number of samples that an anchor contributes: all its crops, or 0 if max_samples leaves the
-  /// anchor out.
+  /// Returns how many samples an anchor with `crops` crops contributes. This is `crops`, or 0 if
+  /// max_samples requires leaving this anchor out.
   std::int64_t take_anchor(std::int64_t crops);
   [[nodiscard]] std::int64_t count_samples() const;
   void compute_fingerprint();
@@ -80,9 +80,9 @@ class Dataset final : public SampleIndex {
   std::vector<BlockRange> ranges_;                    ///< [blocks]
   std::vector<std::int64_t> anchor_first_sample_{0};  ///< [anchors + 1]
   std::vector<std::int64_t> anchor_frame_;            ///< [anchors]
-  std::int64_t all_samples_ =
-      0;  ///< samples of the split without max_samples; 0 if there is no limit
-  std::int64_t seen_samples_ = 0;  ///< samples seen while the index is built
+  /// Number of samples that the split has without max_samples. Not counted (0) if max_samples is 0.
+  std::int64_t all_samples_ = 0;
+  std::int64_t seen_samples_ = 0;  ///< samples seen so far while the index is built
   std::uint64_t fingerprint_ = 0;
 };
 
@@ -91,10 +91,11 @@ class Dataset final : public SampleIndex {
 
 struct OpenedFiles {
   std::vector<std::shared_ptr<const DatasetReader>> files;
-  std::vector<std::string> skipped;  ///< a message for each file that is unreadable
+  std::vector<std::string> skipped;  ///< one error message for each unreadable file
 };
-/// Opens the files that data.files names. Skips unreadable files as long as their share is at most
-/// data.max_bad_file_share; the caller logs them and compares the ranks' fingerprints.
+/// Opens the files that data.files names. Skips unreadable files if their share is at most
+/// data.max_bad_file_share. The caller logs skipped files, and compares the fingerprints of the
+/// data set on all ranks, because ranks may have skipped different files.
 /// @throws DataError if too many files are unreadable
 [[nodiscard]] OpenedFiles open_data_files(const config::Data& data);
 

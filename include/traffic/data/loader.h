@@ -1,4 +1,5 @@
-/// Loads the batches of one rank with reader threads that work ahead.
+/// DataLoader returns the batches of one rank, epoch by epoch. Its reader threads read files and
+/// build batches in advance.
 ///
 ///     #include "traffic/data/traffic_batches.h"
 ///
@@ -33,13 +34,14 @@ struct LoaderOptions {
   std::int64_t world_size = 1;
 };
 
-/// For use by one thread. The batches depend only on data, options and epoch, not on the number of
-/// reader threads or on timing. All ranks get equally many batches. cache_mb limits the memory of
-/// decoded blocks, of batches that wait, and of batches in the making.
+/// The part of DataLoader that does not depend on the type of the batches. Only one thread may use
+/// it. The batches depend only on data, options and epoch, not on the number of reader threads or
+/// on timing. All ranks get equally many batches. data.cache_mb limits the memory of decoded
+/// blocks, finished batches and batches that are being built.
 class AnyLoader {
  public:
-  /// @throws DataError, ConfigError as Sampler; ConfigError if cache_mb is too small for the blocks
-  ///   that are in use at once
+  /// @throws DataError or ConfigError as the constructor of Sampler does
+  /// @throws ConfigError if data.cache_mb is too small for the blocks that are in use at once
   AnyLoader(std::shared_ptr<const AnyBatchSource> source, const LoaderOptions& options);
   ~AnyLoader();
   AnyLoader(const AnyLoader&) = delete;
@@ -47,14 +49,14 @@ class AnyLoader {
 
   /// Begins an epoch from its first step. Call this or restore() before next().
   void start_epoch(std::int64_t epoch);
-  /// Ends the epoch before its last step. Without persistent_workers, the loader releases threads
-  /// and decoded blocks until the next epoch begins.
+  /// Ends the epoch before its last step. If data.persistent_workers is off, the loader also ends
+  /// its threads and releases decoded blocks; the next epoch starts new threads.
   void end_epoch();
-  /// Changes the shares of the ranks from the next start_epoch() or restore() on. All ranks must
-  /// pass the same weights.
-  /// @throws ConfigError if there is not one positive weight a rank
+  /// Changes how many samples of each step the ranks get, in proportion to the weights. It takes
+  /// effect with the next start_epoch() or restore(). All ranks must pass the same weights.
+  /// @throws ConfigError if there is not one positive weight for each rank
   void set_rank_weights(std::span<const double> weights);
-  /// Continues where state() was taken, with the same number of ranks or another.
+  /// Continues from a position that state() returned. The number of ranks may be different.
   /// @throws DataError if the state belongs to other data or options
   void restore(const SamplerState& state);
 
@@ -67,10 +69,10 @@ class AnyLoader {
   [[nodiscard]] std::int64_t steps_left() const;
   /// Seconds that next() has waited for data since construction.
   [[nodiscard]] double wait_seconds() const;
-  /// Number of decodings since construction; more than the data set has blocks means that some were
-  /// decoded again.
+  /// Number of times that a block was decoded since construction. If it exceeds the number of
+  /// blocks in an epoch, blocks were decoded repeatedly.
   [[nodiscard]] std::int64_t blocks_decoded() const;
-  /// Number of damaged blocks; samples of other blocks replace theirs.
+  /// Number of damaged blocks. Samples of other blocks replace their samples.
   [[nodiscard]] std::int64_t num_bad_blocks() const;
   /// Messages for the log on the damaged blocks found since the last call.
   [[nodiscard]] std::vector<std::string> take_damage();
@@ -91,8 +93,8 @@ class DataLoader : public AnyLoader {
       : AnyLoader(std::move(source), options) {}
 
   /// Returns the next batch, or nothing at the end of the epoch.
-  /// @throws the exception of the reader thread that failed to make this batch; every further call
-  /// throws it again, until start_epoch() or restore()
+  /// @throws the exception of the reader thread that failed to make this batch. Further calls throw
+  ///   the same exception until start_epoch() or restore() is called
   [[nodiscard]] std::optional<B> next() {
     std::any batch = next_any();
     if (!batch.has_value()) return std::nullopt;

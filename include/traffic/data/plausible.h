@@ -1,5 +1,6 @@
-/// Bounds that real road traffic keeps, and a comparison of the vehicles' displacements with their
-/// speeds. data_prep checks recordings and data sets with both.
+/// Checks whether recorded traffic is physically possible: bounds of speeds and accelerations, and
+/// a comparison of the vehicles' displacements with their speeds. data_prep checks recordings and
+/// data sets with these functions.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +12,35 @@
 
 namespace traffic::data {
 
-inline constexpr double kMaxSpeedMps = 150;         ///< the fastest trains reach 160
+inline constexpr double kMaxSpeedMps = 150;         ///< faster than any road vehicle in traffic
 inline constexpr double kMaxAccelerationMps2 = 30;  ///< tyres allow about a third of it
-/// Slower than this counts as standing still.
+/// A vehicle that is slower than this counts as standing still.
 inline constexpr double kStandingMps = 0.1;
-/// Displacements are compared closely with speeds only if frames are at most this far apart. In a
-/// longer time a vehicle may have stopped and started again.
+/// Longest time between two frames, in seconds, at which the ratio of displacements and speeds must
+/// lie within narrow bounds. In a longer time a vehicle may have stopped and started again.
 inline constexpr double kLongestComparedStepS = 5;
 
-/// Whether a vehicle can have this acceleration and, at the same moment, this speed. A stop within
-/// one step is possible: that is how simulators end collisions and missed lane ends.
+/// Whether a vehicle can have this acceleration and, at the same moment, this speed. Any
+/// deceleration to a standstill is accepted, because simulators stop a vehicle within one step at a
+/// collision or at the end of a lane.
 [[nodiscard]] bool is_possible_acceleration(double accel_mps2, double speed_mps);
 
-/// Generous bound of the distance between two places of a vehicle.
-/// @param faster_mps the higher of its speeds at the two moments
+/// Upper bound of the distance that a vehicle can move in `seconds`; it is rather too large than
+/// too small.
+/// @param faster_mps the higher of the vehicle's speeds at the beginning and at the end
 [[nodiscard]] double reach_m(double faster_mps, double seconds);
 
-/// Whether two intervals between frames are the same, however they were computed. Differences of
-/// absolute times carry rounding errors: a step of 0.1 s comes out as 0.09999990 s in 2005.
+/// Whether two intervals between frames are equal up to rounding errors. An interval that was
+/// computed from two absolute times (seconds since 1970) has such errors: 0.1 s becomes 0.0999999
+/// s.
 [[nodiscard]] bool same_interval(double a_s, double b_s);
 
-/// Compares displacements with speeds over stretches of 20 m and keeps the distribution of their
-/// ratio, which is near 1 unless one of the two has another unit.
+/// Compares displacements with speeds. It divides the path of each vehicle into stretches of about
+/// 20 m. For each stretch it computes the ratio of the displacement to the distance that follows
+/// from the speeds. A median of the ratios far from 1 indicates a wrong unit, e.g. km/h.
 class DisplacementRatio {
  public:
-  /// The stretch that a vehicle is driving, one for each vehicle.
+  /// State of one vehicle: the stretch that it is driving. The caller has one for each vehicle.
   struct Stretch {
     scene::Point from{};
     double by_speed_m = 0;  ///< integral of the speed since the stretch began
@@ -43,7 +48,9 @@ class DisplacementRatio {
     bool begun = false;
   };
 
-  /// Moves a vehicle on by one step. @return the ratio of a stretch that this step completed
+  /// Moves a vehicle to its next position.
+  /// @param seconds time since the previous position
+  /// @return the ratio of the stretch that this step completed; nothing if it completed none
   std::optional<double> move(Stretch& stretch, scene::Point to, double speed_mps, double seconds);
 
   /// Median over all stretches; nothing as long as there are too few stretches.
@@ -55,12 +62,12 @@ class DisplacementRatio {
   std::int64_t stretches_ = 0;
 };
 
-/// Whether the ratio of displacements to the distances that follow from the speeds is possible.
+/// Whether a ratio of displacements to the distances that follow from the speeds is possible.
 /// @param step_s time between two frames
-/// @param largest bound of the ratio and of its inverse where frames are near each other
+/// @param largest bound of the ratio and of its inverse if step_s is at most kLongestComparedStepS
 [[nodiscard]] bool is_possible_ratio(double ratio, double step_s, double largest);
 
-/// Explains a ratio by a mistaken unit: "the speeds may be km/h"; empty if none fits.
+/// Explains a ratio by a wrong unit, e.g. "the speeds may be km/h". Empty if no unit explains it.
 [[nodiscard]] std::string likely_unit(double ratio);
 
 }  // namespace traffic::data

@@ -1,23 +1,24 @@
-/// Decides which samples each rank gets in each step of an epoch.
+/// Sampler decides which samples each rank gets in each step of an epoch. The loader uses it.
 ///
-/// All samples form a list. Each rank gets a consecutive part of it, whose length is proportional
-/// to its batch size. The order of the list is one of these:
-/// - kMixed: the blocks in an order that is shuffled for each epoch. Two ranks share at most one
-///   block.
-/// - kTime: the samples as they were recorded. A rank has the same blocks in each epoch.
-/// - kRegion: the samples by their part of the road. A rank needs all blocks, but sees the same
-///   part of the road in each epoch.
+/// All samples form a list. Each rank gets a consecutive part of the list, whose length is
+/// proportional to the rank's batch size. The configuration (data.shards) chooses the order:
+/// - kMixed: the list consists of whole blocks of samples (samples.h), shuffled for each epoch. Two
+///   ranks share at most one block.
+/// - kTime: the samples are in the order of recording. A rank has the same blocks in each epoch.
+/// - kRegion: the samples are sorted by their part of the road. A rank needs all blocks, but sees
+///   the same part of the road in each epoch.
 ///
-/// The blocks of a part are shuffled. A window of shuffle_chunks blocks slides over them, and
-/// samples are mixed within it. A rank thus needs each block for some time and never again, so that
-/// the block is decoded only once. The order depends only on seed, epoch and batch sizes, not on
-/// the number of reader threads.
+/// The blocks of a rank's part are shuffled. A window of shuffle_chunks blocks slides over them,
+/// and samples are mixed within the window. After the window has passed, a rank does not need a
+/// block again in this epoch, so the block is decoded only once. The order depends only on seed,
+/// epoch and batch sizes, not on the number of reader threads.
 ///
 /// All ranks have equally many steps:
-/// - With drop_last, as many as all ranks can fill. The samples at the end of each rank's order are
-///   left out. If samples are shuffled, these are other ones in each epoch.
-/// - Otherwise the last step may be short. A rank with no sample left repeats one with weight 0.
-///   Each sample has weight 1 exactly once in an epoch.
+/// - If drop_last is true, an epoch has only steps that all ranks can fill. The samples at the end
+///   of each rank's order are left out. If samples are shuffled, different samples are left out in
+///   each epoch.
+/// - Otherwise the last step may be smaller. A rank that has no sample left repeats a sample with
+///   weight 0. Each sample has weight 1 exactly once in an epoch.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@
 namespace traffic::data {
 
 enum class Shards { kMixed, kTime, kRegion };
-/// @param name as in data.shards
+/// @param name a value of the configuration key data.shards
 /// @throws ConfigError for another name
 [[nodiscard]] Shards parse_shards(std::string_view name);
 
@@ -44,15 +45,17 @@ struct SamplerOptions {
   std::uint64_t seed = 0;
 };
 
-/// Samples of each rank in a step: batch_size on average, in proportion to the weights, at least 1.
-/// @param weights one for each rank, or none for equal shares
-/// @throws ConfigError if there is not one positive weight for each rank
+/// Number of samples that each rank gets in a step. The numbers are proportional to the weights, at
+/// least 1, and their average is batch_size.
+/// @param weights one for each rank; empty means equal numbers
+/// @throws ConfigError if the weights are neither empty nor one positive weight for each rank
 [[nodiscard]] std::vector<std::int64_t> rank_batch_sizes(std::int64_t batch_size,
                                                          std::int64_t world_size,
                                                          std::span<const double> weights);
 
-/// Position within an epoch, the same on all ranks; part of a checkpoint. When training continues
-/// with other ranks, a new stage begins, which deals out the remaining samples again.
+/// Position within an epoch, the same on all ranks. Checkpoints contain it. An epoch consists of
+/// stages: when training continues with another number of ranks, a new stage begins, and the
+/// sampler distributes the remaining samples to the new ranks.
 struct SamplerState {
   struct Stage {
     std::vector<std::int64_t> batch_sizes;
@@ -60,16 +63,17 @@ struct SamplerState {
     bool operator==(const Stage&) const = default;
   };
   std::int64_t epoch = 0;
-  std::vector<Stage> stages;      ///< the last is the running one; at least one
+  std::vector<Stage> stages;      ///< at least one; the last stage is the running one
   std::uint64_t fingerprint = 0;  ///< hash of the data and options that decide the order
 
+  /// Encodes the state as a list of numbers, for a checkpoint.
   [[nodiscard]] std::vector<std::int64_t> encode() const;
   /// @throws DataError if the numbers do not encode a state
   [[nodiscard]] static SamplerState decode(std::span<const std::int64_t> numbers);
   bool operator==(const SamplerState&) const = default;
 };
 
-/// The draws of one rank in the running stage of an epoch.
+/// The samples of one rank in the running stage of an epoch, step by step.
 class EpochShare {
  public:
   EpochShare(std::vector<std::int64_t> samples, std::int64_t batch_size, std::int64_t steps,
@@ -83,13 +87,14 @@ class EpochShare {
   std::vector<std::int64_t> samples_;
   std::int64_t batch_size_;
   std::int64_t steps_;
-  std::int64_t filler_;  ///< the sample to repeat when there is none left
+  std::int64_t filler_;  ///< the sample that is repeated with weight 0 when no sample is left
 };
 
 class Sampler {
  public:
-  /// @throws DataError if there is no sample, fewer samples than ranks, or no full step with
-  /// drop_last; ConfigError if an option is out of range
+  /// @throws DataError if there are no samples or fewer samples than ranks, or if drop_last is true
+  ///   and the samples do not fill one step
+  /// @throws ConfigError if an option is out of range
   Sampler(std::shared_ptr<const SampleIndex> index, SamplerOptions options);
 
   /// Changes the batch sizes of epochs that start or resume from now on.
@@ -99,7 +104,7 @@ class Sampler {
   [[nodiscard]] std::int64_t steps_per_epoch() const;
   [[nodiscard]] SamplerState start(std::int64_t epoch) const;
   /// The state that continues a saved one, possibly with another number of ranks.
-  /// @throws DataError if it was saved with other data or options
+  /// @throws DataError if `saved` was made with other data or options
   [[nodiscard]] SamplerState resume(const SamplerState& saved) const;
   /// The share of a rank in the running stage of the state.
   [[nodiscard]] EpochShare share(const SamplerState& state, std::int64_t rank) const;

@@ -1,5 +1,6 @@
-/// The file of recorded scenes, version 1: maps and episodes from which a driving policy learns, in
-/// one HDF5 file. docs/reference/scene-format.md describes it for readers in other languages.
+/// SceneWriter and SceneReader write and read files of recorded scenes, version 1. Such an HDF5
+/// file contains road maps and episodes from which a driving policy learns.
+/// docs/reference/scene-format.md describes the format for readers in other languages.
 ///
 ///     void print_lengths(const std::string& path) {
 ///       const data::SceneReader file(path);
@@ -27,15 +28,15 @@ namespace traffic::data {
 inline constexpr std::string_view kSceneFormatName = "traffic-scenes";
 inline constexpr std::int64_t kSceneFormatVersion = 1;
 
-/// The format of a data set file: kFormatName, kSceneFormatName, or what another program wrote.
-/// @throws DataError if the file cannot be read or is no data set
+/// The attribute "format" of a file: kFormatName, kSceneFormatName, or the text of another program.
+/// @throws DataError if the file cannot be read or has no such attribute
 [[nodiscard]] std::string format_of(const std::string& path);
 
 /// The content of the root attributes.
 struct SceneFileInfo {
   std::string scenario;
-  std::string source;           ///< "SUMO 1.28.0", "highD", ...
-  std::string program_version;  ///< of the program that wrote the file
+  std::string source;           ///< where the scenes come from, e.g. "SUMO 1.28.0" or "highD"
+  std::string program_version;  ///< version of the program that wrote the file
   std::string command_line;
   std::string created_utc;
   std::string splitting;           ///< the rule by which episodes got their split
@@ -43,33 +44,34 @@ struct SceneFileInfo {
 };
 
 struct SceneWriterOptions {
-  int compression_level = 1;  ///< of deflate, 1 to 9; 0: neither shuffle nor deflate
-  int encoder_threads = 0;    ///< threads that compress; the file does not depend on their number
+  int compression_level = 1;  ///< deflate level, 1 to 9; 0 means no compression
+  int encoder_threads = 0;    ///< number of threads that compress; 0 means the caller's thread
 };
 
-/// The facts of an episode that its scene does not have.
+/// Properties of an episode that a RecordedScene does not contain.
 struct SceneLabel {
   Split split = Split::kTrain;
   double demand_scale = 1.0;
 };
 
-/// Writes a new file scene by scene. The file appears under its name with finish(); until then it
-/// is a temporary file in the same folder, which the destructor removes. Not thread-safe.
+/// Writes a new file scene by scene, first to a temporary file in the same folder. finish() renames
+/// the temporary file; without finish() the destructor removes it. Not thread-safe.
 class SceneWriter {
  public:
-  /// @throws ResourceError if the folder cannot be written or is nearly full; DataError for invalid
-  /// options
+  /// @throws ResourceError if the folder cannot be written to or the disk is nearly full
+  /// @throws DataError for invalid options
   SceneWriter(const std::filesystem::path& path, SceneFileInfo info,
               const SceneWriterOptions& options = {});
   ~SceneWriter();
   SceneWriter(const SceneWriter&) = delete;
   SceneWriter& operator=(const SceneWriter&) = delete;
 
-  /// Appends an episode. Scenes that share a map object share it in the file, too.
+  /// Appends an episode. Scenes that share a map object share one map in the file.
   /// @throws DataError if the scene or its map is inconsistent; ResourceError if the disk is full
   void add(const driving::RecordedScene& scene, const SceneLabel& label);
-  /// Makes the file durable under its name. It must be the last call.
-  /// @throws DataError if there is no episode; ResourceError
+  /// Writes the rest and gives the file its name. It must be the last call.
+  /// @throws DataError if there is no episode
+  /// @throws ResourceError if the file cannot be written
   void finish();
 
  private:
@@ -77,7 +79,7 @@ class SceneWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-/// One row of episodes/.
+/// One row of the columns episodes/*.
 struct SceneEpisode {
   std::uint64_t seed = 0;
   Split split = Split::kTrain;
@@ -86,12 +88,12 @@ struct SceneEpisode {
   std::int64_t first_frame = 0;
   std::int64_t num_frames = 0;
   std::int64_t num_vehicles = 0;
-  std::int64_t num_nodes = 0;  ///< summed over its frames: vehicles in the frame
+  std::int64_t num_nodes = 0;  ///< number of vehicles in a frame, summed over the frames
 };
 
 /// The storage of a column in the file.
 struct SceneColumn {
-  std::string path;  ///< "nodes/xy_m"
+  std::string path;  ///< group and name, e.g. "nodes/xy_m"
   std::int64_t rows = 0;
   std::int64_t row_bytes = 0;
   std::int64_t num_chunks = 0;
@@ -103,7 +105,8 @@ struct SceneColumn {
 /// const functions are thread-safe.
 class SceneReader {
  public:
-  /// @throws DataError, ResourceError
+  /// @throws DataError if the file is missing, damaged or has another format
+  /// @throws ResourceError if the system cannot open the file
   explicit SceneReader(std::string path);
   ~SceneReader();
   SceneReader(const SceneReader&) = delete;
@@ -117,7 +120,8 @@ class SceneReader {
   [[nodiscard]] std::int64_t num_frames() const;
   [[nodiscard]] std::int64_t num_nodes() const;
 
-  /// @throws DataError for damaged chunks, dangling indices, numbers out of bounds
+  /// Reads one episode.
+  /// @throws DataError for damaged chunks, indices out of range, and values out of bounds
   [[nodiscard]] driving::RecordedScene read(std::size_t episode) const;
 
   [[nodiscard]] std::vector<SceneColumn> columns() const;

@@ -1,5 +1,6 @@
-/// Statistics of data sets: ranges of the features, base rates of the conflict label, and the error
-/// of the constant-speed prediction.
+/// Statistics of data sets for the command data_prep stats: ranges and histograms of the features,
+/// base rates of the conflict label, and the error of the prediction that vehicles keep their
+/// speed.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ namespace traffic::data {
 class Moments {
  public:
   void add(double value);
-  /// Adds the values of `other`, up to rounding.
+  /// Adds the values that `other` has seen. The result is the same, up to rounding errors, as if
+  /// they had been added one by one.
   void merge(const Moments& other);
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] double min() const { return min_; }
@@ -32,20 +34,21 @@ class Moments {
   double squares_ = 0;
 };
 
-/// Counts of values in equal parts of a range.
+/// Counts how many values fall into each of several equally wide bins.
 struct Histogram {
   double low = 0;
   double high = 0;
   std::vector<std::int64_t> counts;
 
-  /// @param bins number of parts; a range that is a point has one
+  /// @param bins number of bins; if low_value equals high_value, there is one bin
   Histogram(double low_value, double high_value, std::size_t bins)
       : low(low_value), high(high_value), counts(high_value > low_value ? bins : 1, 0) {}
-  /// Counts values outside of the range at its ends.
+  /// Counts a value. A value outside of the range counts in the first or the last bin.
   void add(double value);
 };
 
-/// Histograms of every node feature and of the number of vehicles in a frame, over known ranges.
+/// Histograms of every node feature and of the number of vehicles in a frame. The ranges come from
+/// a previous pass over the data (Statistics).
 class Histograms {
  public:
   Histograms(std::span<const Moments> node_features, const Moments& vehicles_per_frame,
@@ -61,19 +64,19 @@ class Histograms {
   Histogram vehicles_;
 };
 
-/// Number of vehicle-frames (a vehicle in a frame) whose conflict label is 1 with a limit of ttc_s
-/// for the time-to-collision.
+/// How often the conflict label is 1. The label is 1 if the time-to-collision with the leader falls
+/// below ttc_s within the horizon.
 struct BaseRate {
   double ttc_s = 0;
-  std::int64_t positive = 0;
+  std::int64_t positive = 0;  ///< vehicle-frames (a vehicle in a frame) with label 1
 };
 
 /// Error of the prediction that every vehicle keeps its speed.
 struct ConstantSpeedError {
-  double seconds = 0;
-  std::int64_t frames = 0;  ///< the horizon in frames
-  std::int64_t count = 0;
-  double squares_m2 = 0;
+  double seconds = 0;       ///< how far ahead the prediction looks
+  std::int64_t frames = 0;  ///< the same in frames
+  std::int64_t count = 0;   ///< number of predictions
+  double squares_m2 = 0;    ///< sum of the squared errors of the position
   [[nodiscard]] double rmse_m() const;
 };
 
@@ -83,15 +86,15 @@ struct StatisticsOptions {
   std::vector<double> horizons_s{1.0, 5.0};  ///< horizons of the constant-speed prediction
 };
 
-/// Adds up files that have the same features.
+/// Collects statistics over files that have the same features.
 class Statistics {
  public:
   explicit Statistics(StatisticsOptions options) : options_(std::move(options)) {}
   /// Reads all frames of the file.
-  /// @throws DataError if its features or frame interval are not those of the first file
+  /// @throws DataError if the features or the frame interval differ from those of the first file
   void add(const DatasetReader& file);
-  /// Adds the statistics of other files, made with the same options.
-  /// @throws DataError as add()
+  /// Adds the statistics of other files, which must have been made with the same options.
+  /// @throws DataError if the features or the frame interval differ
   void merge(const Statistics& other);
 
   [[nodiscard]] const FeatureTable& node_features() const { return node_table_; }
@@ -99,7 +102,8 @@ class Statistics {
   [[nodiscard]] std::span<const Moments> node_moments() const { return nodes_; }
   [[nodiscard]] std::span<const Moments> edge_moments() const { return edges_; }
   [[nodiscard]] const Moments& vehicles_per_frame() const { return vehicles_; }
-  /// Vehicle-frames with a future within the horizon, of which base_rates() are shares.
+  /// Number of vehicle-frames that have a conflict label, because the vehicle is still there in a
+  /// later frame of the horizon. It is the denominator of base_rates().
   [[nodiscard]] std::int64_t labelled() const { return labelled_; }
   [[nodiscard]] std::span<const BaseRate> base_rates() const { return rates_; }
   [[nodiscard]] std::span<const ConstantSpeedError> constant_speed() const { return errors_; }
@@ -108,8 +112,8 @@ class Statistics {
   struct Vehicle {
     float position_m;
     float speed_mps;
-    std::uint32_t conflicts;  ///< bit i: time-to-collision under limit i in this frame
-    std::uint32_t ahead;      ///< conflicts in the frames of the horizon
+    std::uint32_t conflicts;  ///< bit i is set if the time-to-collision is under limit i now
+    std::uint32_t ahead;      ///< bit i is set if it is under limit i in a frame of the horizon
     bool has_future;
   };
   using Frame = std::unordered_map<std::uint32_t, Vehicle>;

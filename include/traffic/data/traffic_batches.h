@@ -1,4 +1,5 @@
-/// Connects recorded traffic to the loader.
+/// TrafficLoader: the loader for batches of recorded traffic (Batch), and the batch source that it
+/// needs. loader.h shows an example.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +17,14 @@ struct BatchOptions {
   double conflict_ttc_s = 2.0;
   config::Augmentation augmentation{};
   std::uint64_t seed = 0;   ///< seed of the augmentation
-  bool pin_memory = false;  ///< page-locked batches; needs CUDA
+  bool pin_memory = false;  ///< whether batches are in page-locked memory, which needs CUDA
 };
 
 /// The batch options of a configuration.
 [[nodiscard]] BatchOptions batch_options(const config::Data& data, std::uint64_t seed,
                                          bool pin_memory);
 
+/// Makes the source that builds batches from the samples of the data set.
 [[nodiscard]] std::shared_ptr<const BatchSource<Batch>> traffic_batches(
     std::shared_ptr<const Dataset> dataset, const BatchOptions& options);
 

@@ -1,4 +1,5 @@
-/// Finds defects of data sets that opening and reading them does not find.
+/// Checks the whole content of a data set file, for the command data_prep verify. It finds more
+/// defects than the readers do.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,12 @@
 namespace traffic::data {
 
 /// Reads the whole file. Finds damaged chunks, a wrong content hash, values that are not finite,
-/// dangling indices, vehicles that a frame has twice, and times that do not grow by the frame
-/// interval. Also finds movements that no vehicle can make: speeds, accelerations, and
+/// indices out of range, vehicles that a frame has twice, and times that do not grow by the frame
+/// interval. Also finds impossible movements: speeds and accelerations that no vehicle has, and
 /// displacements that contradict the speeds.
-/// @return a message for each of the first 20 problems and the number of the others; empty if the
-/// file is sound
-/// @param progress receives the number of frames of each read
+/// @param progress called after each read with the number of frames that were read
+/// @return a message for each of the first 20 problems, and the number of further problems; empty
+///   if there is no problem
 [[nodiscard]] std::vector<std::string> find_problems(
     const DatasetReader& file,
     const std::function<void(std::int64_t frames)>& progress = [](std::int64_t) {});

@@ -1,10 +1,12 @@
-/// Defines samples: windows of frames, and the vehicles in them.
+/// Defines the samples of recorded traffic: which frames and which vehicles a sample contains.
+/// Dataset enumerates samples with these functions.
 ///
-/// A sample is (episode, anchor frame, crop). A model sees its history_frames frames, of which the
-/// anchor is the last, and predicts the horizon_frames frames after the anchor. The vehicles of a
-/// sample are a crop of the anchor frame. Recursive bisection cuts the vehicles of this frame into
-/// regions (crops) with at most max_vehicles each, so every vehicle of an anchor frame is in
-/// exactly one sample of this frame.
+/// A sample is given by an episode, an anchor frame and a crop. A model sees history_frames frames,
+/// of which the anchor is the last, and predicts the horizon_frames frames after the anchor.
+///
+/// A crop is a group of neighbouring vehicles in the anchor frame. Recursive bisection divides the
+/// vehicles of this frame into crops of at most max_vehicles each. Every vehicle of an anchor frame
+/// is thus in exactly one sample of this frame.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +21,24 @@ struct WindowOptions {
   std::int64_t max_vehicles = 16;    ///< at least 1
   std::int64_t stride_frames = 5;    ///< between anchors; at least 1
   std::int64_t max_time_shift = 0;   ///< frames that augmentation may move an anchor either way
-  std::int64_t max_samples =
-      0;  ///< largest number of samples of a split, spread over all its anchors; 0: all
+  /// Maximum number of samples of a split. The samples are spread evenly over the anchors of the
+  /// split. 0 means all samples.
+  std::int64_t max_samples = 0;
 };
 
-/// The smallest number of regions that cuts a frame into regions of at most max_vehicles.
+/// Number of crops of a frame: the smallest number such that a crop has at most max_vehicles.
 [[nodiscard]] std::int64_t num_crops(std::int64_t vehicles, std::int64_t max_vehicles);
 
-/// Vehicles of one region, as ascending nodes of the frame. Bisection halves a region across the
-/// longer side of its bounding box, so that sizes differ by at most one; ties are broken by node.
-/// @param xy_m [N, 2]
+/// The vehicles of one crop, as ascending node numbers of the frame. Bisection divides a group of
+/// vehicles across the longer side of its bounding box, so that the sizes of crops differ by at
+/// most one. Vehicles at equal coordinates are ordered by node number.
+/// @param xy_m [N, 2] positions of all vehicles of the frame
 /// @param index 0 .. num_crops - 1
 [[nodiscard]] std::vector<std::int32_t> crop_nodes(std::span<const float> xy_m,
                                                    std::int64_t max_vehicles, std::int64_t index);
 
-/// Number of anchors of an episode: the first is frame history_frames - 1, then every stride_frames
-/// as long as the horizon fits.
+/// Number of anchors of an episode. The first anchor is frame history_frames - 1; the next anchors
+/// follow every stride_frames frames. An anchor needs horizon_frames frames after it.
 [[nodiscard]] std::int64_t num_anchors(std::int64_t episode_frames, const WindowOptions& options);
 
 }  // namespace traffic::data

@@ -1,4 +1,4 @@
-/// Writes CSV files, e.g. episodes.csv.
+/// CsvWriter appends rows to a CSV file of a run, e.g. episodes.csv.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace traffic::report {
 
 class AppendFile;
 
-/// Appends rows to a CSV file. The first column is the step. Fields are quoted as in RFC 4180. If a
-/// row cannot be written, it is lost and counted, without an exception.
+/// The first column is the step. Fields are quoted as in RFC 4180. A row that cannot be written is
+/// lost and counted; there is no exception.
 class CsvWriter {
  public:
   using Field = std::variant<std::string, std::int64_t, double>;
@@ -27,7 +27,7 @@ class CsvWriter {
   ~CsvWriter();
   CsvWriter(CsvWriter&&) noexcept;
 
-  /// @throws Error if there are not as many fields as columns
+  /// @throws Error if the numbers of fields and columns differ
   void write(std::int64_t step, const std::vector<Field>& fields);
   /// Number of lost rows.
   [[nodiscard]] std::uint64_t num_lost() const;

@@ -8,8 +8,8 @@
 
 namespace traffic::report {
 
-/// The object in a file; nothing if the file does not exist.
-/// @throws DataError naming file and line if the file contains no JSON object
+/// Reads the object in a file. Returns nothing if the file does not exist.
+/// @throws DataError naming file and line if the content is not a JSON object
 std::optional<nlohmann::ordered_json> read_json_file(const std::filesystem::path& path);
 
 }  // namespace traffic::report

@@ -1,9 +1,10 @@
-/// Writes metrics over steps: metrics.jsonl for scripts, and event files for TensorBoard. Scalars
-/// writes to both. A training never fails because of these files: entries that cannot be written
-/// are lost and counted.
+/// Writes the metrics of a training, such as its loss, at each step: metrics.jsonl for scripts, and
+/// event files for TensorBoard. The training uses Scalars, which writes to both. A training never
+/// fails because of these files: entries that cannot be written are lost and counted.
 ///
 /// A run that is resumed at step s passes s as `resumed_step`. The writers then remove the entries
-/// of later steps, which the stopped run wrote, so that no curve goes back in time.
+/// of later steps, which the earlier process of the run wrote. Otherwise curves would go back in
+/// time. (Event files are not shortened; TensorBoard is told to ignore these entries.)
 #pragma once
 
 #include <cstdint>
@@ -24,9 +25,9 @@ using NamedValues = std::vector<std::pair<std::string, double>>;
 /// are not finite become null.
 class MetricsWriter {
  public:
-  /// @param resumed_step lines of later steps are removed. If the first write() has the same
-  ///   metrics as the last remaining line, it writes nothing, because the resumed run has repeated
-  ///   an evaluation.
+  /// @param resumed_step lines of later steps are removed. If the first write() has the same step
+  ///   and metrics as the last remaining line, it writes nothing: the resumed run has repeated an
+  ///   evaluation
   /// @throws ResourceError if an existing file cannot be shortened
   explicit MetricsWriter(const std::filesystem::path& path,
                          std::optional<std::int64_t> resumed_step = std::nullopt);
@@ -40,7 +41,7 @@ class MetricsWriter {
 
  private:
   std::unique_ptr<AppendFile> file_;
-  std::string last_kept_;  ///< last line of the stopped run; empty after the first write
+  std::string last_kept_;  ///< last line before the run was resumed; empty after the first write
 };
 
 /// Writes an event file of TensorBoard. A resumed run begins a new file.
@@ -64,12 +65,13 @@ class EventWriter {
 /// to both files at once.
 class Scalars {
  public:
-  /// @param events null: no event file
+  /// @param events null means that no event file is written
   Scalars(MetricsWriter metrics, std::unique_ptr<EventWriter> events);
 
-  /// A later value of the same name in one step replaces an earlier one.
+  /// Sets a metric of the current step. Replaces an earlier value of the same name.
   void set(const std::string& name, double value);
-  /// Writes the values that were set since the last call, if any, with the present time.
+  /// Writes the values that were set since the last call, with the present time. Writes nothing if
+  /// no value was set.
   void write(std::int64_t step);
   /// Number of lost entries in both files.
   [[nodiscard]] std::uint64_t num_lost() const;

@@ -1,4 +1,5 @@
-/// Compares runs: their results, metrics, settings and failures.
+/// Compares runs: their results, metrics, settings and failures. overview_of() reads a run from its
+/// folder, and the other functions make texts or JSON of one or several runs.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace traffic::report {
 
-/// Statistics of a metric over a training; values that are not finite do not count.
+/// Statistics of a metric over all steps of a training. Values that are not finite are left out.
 struct MetricSpan {
   std::int64_t count = 0;
   double minimum = 0;
@@ -21,11 +22,11 @@ struct MetricSpan {
   double last = 0;
 };
 
-/// One training of a run.
+/// One training of a run; a run may consist of several.
 struct PartOverview {
   std::string name;                  ///< name of its folder; empty in a run of one training
   nlohmann::ordered_json evaluated;  ///< row of the trained controller in evaluation.json, or null
-  std::vector<nlohmann::ordered_json> others;  ///< rows of the other controllers in that file
+  std::vector<nlohmann::ordered_json> others;  ///< rows of other controllers in evaluation.json
   nlohmann::ordered_json result;               ///< the object `result` of summary.json
   std::vector<SeriesPoint> gain;               ///< gain over no control, % ("eval/gain")
   std::map<std::string, MetricSpan> metrics;   ///< by name of the metric
@@ -35,7 +36,8 @@ struct RunOverview {
   std::string folder;
   std::string status;                           ///< as in to_string(RunStatus)
   double seconds = 0;                           ///< duration of the run
-  std::map<std::string, std::string> settings;  ///< "ppo.learning_rate" -> its text in config.toml
+  std::map<std::string, std::string> settings;  ///< from key, e.g. "ppo.learning_rate", to the
+                                                ///< text of its value in config.toml
   std::vector<PartOverview> parts;
   std::vector<std::string> trouble;  ///< faults, warnings and errors of all ranks, and slow steps
 };
@@ -49,8 +51,8 @@ RunOverview overview_of(const RunReader& run);
 std::string overview_text(std::span<const RunOverview> runs);
 /// A table with count, minimum, mean, maximum and last value of every metric.
 std::string metrics_text(std::span<const RunOverview> runs);
-/// A chart, drawn with characters, of the gains of all runs over their iterations; empty without
-/// gains.
+/// A chart, drawn with characters, of the gains of all runs over their iterations. Empty if no run
+/// has recorded gains.
 std::string gain_chart_text(std::span<const RunOverview> runs);
 nlohmann::ordered_json overview_json(std::span<const RunOverview> runs);
 

@@ -1,4 +1,5 @@
-/// Means of samples, such as paired differences, with their confidence intervals.
+/// Computes the mean of a sample and its confidence interval, e.g. for the differences between a
+/// policy and a baseline on the same seeds.
 #pragma once
 
 #include <cmath>
@@ -8,7 +9,7 @@
 
 namespace traffic::report {
 
-/// Statistics of a sample. The interval of the mean is the 95 % confidence interval (Student's t).
+/// Statistics of a sample. "Interval" is the 95 % confidence interval of the mean (Student's t).
 struct MeanInterval {
   std::int64_t count = 0;
   double mean = 0;
@@ -33,7 +34,8 @@ MeanInterval mean_interval(std::span<const double> values);
 std::vector<double> paired_differences(std::span<const double> values,
                                        std::span<const double> baselines);
 
-/// The t for which a value with Student's t-distribution lies within -t .. t with this probability.
+/// The t for which a value with Student's t-distribution lies between -t and t with this
+/// probability.
 /// @param degrees_of_freedom at least 1
 double student_t_two_sided(double probability, std::int64_t degrees_of_freedom);
 

@@ -1,4 +1,4 @@
-/// Shows the progress of a long task.
+/// ProgressBar shows the progress of a long task, as a bar on the terminal or as log lines.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@ namespace traffic::report {
 
 struct ProgressOptions {
   std::string label;              ///< e.g. "phase 1"
-  std::int64_t total_steps = 0;   ///< number of steps of the task; 0: not known
+  std::int64_t total_steps = 0;   ///< number of steps of the task; 0 if it is not known
   std::int64_t first_step = 0;    ///< step at which a resumed run continues
   std::string unit = "samples";   ///< unit of the items that update() counts
-  std::string mode = "auto";      ///< on: a bar; off: log lines; auto: a bar if stderr is a
-                                  ///< terminal, else log lines
+  std::string mode = "auto";      ///< "on" shows a bar, "off" writes log lines; "auto" shows a bar
+                                  ///< if stderr is a terminal, and otherwise writes log lines
   double line_interval_s = 10.0;  ///< shortest time between two log lines
 };
 
 /// Writes a log line of level info when the task has advanced by 5 % since the last line, when a
-/// minute has passed, and at the last step. In the mode of the bar these lines go to the log files
-/// only, and the terminal shows a single line that is redrawn at most ten times a second. Not
-/// thread-safe.
+/// minute has passed, and at the last step. If there is a bar, these lines go only to the log
+/// files. The bar is a single line of the terminal, which is redrawn at most ten times a second.
+/// Not thread-safe.
 class ProgressBar {
  public:
   explicit ProgressBar(ProgressOptions options);
@@ -33,7 +33,7 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// @param step number of steps done, of total_steps
+  /// @param step number of steps done so far
   /// @param items number of items processed since the last call
   /// @param values shown after the throughput, e.g. {{"loss", 0.5}}
   void update(std::int64_t step, std::int64_t items,

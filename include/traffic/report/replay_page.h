@@ -1,5 +1,5 @@
-/// Makes replay.html: a page that plays recorded traffic on its network, under several controllers
-/// side by side.
+/// Makes replay.html: a page that plays recorded traffic on its road network. It shows the same
+/// traffic under two controllers side by side.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,8 +12,8 @@ namespace traffic::report {
 ///   docs/reference/run-folder.md describes
 std::string replay_page(const nlohmann::ordered_json& replay);
 
-/// The name of a controller for display: that of a script, such as "none", or for a checkpoint the
-/// name of its file, such as "phase3".
+/// The name of a controller for display. For a script it is the name of the script, e.g. "none".
+/// For a checkpoint it is the name of the file without extension, e.g. "phase3".
 std::string controller_label(const std::string& name);
 
 }  // namespace traffic::report

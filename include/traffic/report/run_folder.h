@@ -1,4 +1,4 @@
-/// The files in the folder of a run (docs/reference/run-folder.md).
+/// RunFolder: the paths of the files in the folder of a run (docs/reference/run-folder.md).
 #pragma once
 
 #include <filesystem>
@@ -8,14 +8,15 @@
 
 namespace traffic::report {
 
-/// The paths in the folder of a run. Constructing it does not access the disk.
+/// No function of this class accesses the disk.
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path root) : root_(std::move(root)) {}
 
   [[nodiscard]] const std::filesystem::path& root() const { return root_; }
   [[nodiscard]] std::filesystem::path config() const { return root_ / "config.toml"; }
-  /// The configuration with which the training ran, if the program determined some of its values.
+  /// The configuration with which the training ran. The file exists only if the program determined
+  /// some of its values.
   [[nodiscard]] std::filesystem::path resolved() const { return root_ / "resolved.toml"; }
   [[nodiscard]] std::filesystem::path search() const { return root_ / "search.json"; }
   [[nodiscard]] std::filesystem::path environment() const { return root_ / "environment.json"; }
@@ -35,7 +36,7 @@ class RunFolder {
   std::filesystem::path root_;
 };
 
-/// Facts about the program and the machine that this module cannot determine.
+/// Facts about the program and the machine that the caller of write_environment() must supply.
 struct Environment {
   std::string program;
   std::string version;
@@ -47,9 +48,9 @@ struct Environment {
   std::vector<std::string> gpus;                               ///< names of the models
 };
 
-/// Writes environment.json with these facts, the host, operating system, CPU model, number of CPUs,
-/// memory and time.
-/// @throws ResourceError
+/// Writes environment.json with these facts and with the host, operating system, CPU model, number
+/// of CPUs, memory and time.
+/// @throws ResourceError if the file cannot be written
 void write_environment(const RunFolder& folder, const Environment& environment);
 
 }  // namespace traffic::report

@@ -1,9 +1,9 @@
 /// Reads metrics.jsonl and episodes.csv, to which a run appends lines. They may be read while the
 /// run is in progress.
 ///
-/// If the writer was killed or is still writing, the last line may be incomplete. It is then left
-/// out, and `ends_in_half_line` is set. `damaged` lists any other line that cannot be read, with
-/// file, line and reason. A file that does not exist has no rows.
+/// If the writer was killed or is still writing, the last line may be incomplete. This line is then
+/// left out, and `ends_in_half_line` is set. `damaged` lists all other lines that cannot be read,
+/// with file, line number and reason. For a file that does not exist there are no rows.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct SeriesPoint {
 
 struct Metrics {
   std::vector<MetricsRow> rows;
-  std::vector<std::string> damaged;  ///< "DIR/metrics.jsonl:3: no JSON object"
+  std::vector<std::string> damaged;  ///< e.g. "DIR/metrics.jsonl:3: no JSON object"
   bool ends_in_half_line = false;
 
   /// The metric with this name at all steps that have it.
@@ -39,7 +39,7 @@ struct Metrics {
 struct Episodes {
   std::vector<std::string> columns;            ///< "step" first
   std::vector<std::vector<std::string>> rows;  ///< fields in the order of `columns`
-  std::vector<std::string> damaged;            ///< "DIR/episodes.csv:3: 4 fields for 9 columns"
+  std::vector<std::string> damaged;  ///< e.g. "DIR/episodes.csv:3: 4 fields for 9 columns"
   bool ends_in_half_line = false;
 };
 

@@ -1,4 +1,5 @@
-/// The state of a run in progress, to watch it from another terminal.
+/// RunState: the progress, the newest checkpoint and the processes of a run, for users who watch
+/// the run from another terminal.
 #pragma once
 
 #include <filesystem>
@@ -13,18 +14,19 @@ namespace traffic::report {
 struct RunState {
   std::string folder;
   std::string status;    ///< as in to_string(RunStatus)
-  std::string progress;  ///< last line of train.log with phase, step and time left
+  std::string progress;  ///< last line in train.log that the progress bar wrote
   std::string last_log_line;
   double log_age_s = 0;              ///< time since train.log last grew
-  std::filesystem::path checkpoint;  ///< newest checkpoint; empty: none yet
-  double checkpoint_age_s = 0;       ///< time since it was written
-  std::vector<ProcessFacts>
-      processes;  ///< the process that writes here and all processes of its job
+  std::filesystem::path checkpoint;  ///< newest checkpoint; empty if there is none yet
+  double checkpoint_age_s = 0;       ///< time since the checkpoint was written
+  /// The process that writes to the run's folder, and all processes of its job.
+  std::vector<ProcessFacts> processes;
 };
 
 /// @throws DataError for the same reasons as RunReader
 RunState state_of(const RunReader& run);
-/// @param each_process true: a row for each process; false: a row for each program
+/// The state as text for a terminal.
+/// @param each_process true for one row per process, false for one row per program
 std::string state_text(const RunState& state, bool each_process);
 nlohmann::ordered_json state_json(const RunState& state);
 

@@ -1,4 +1,5 @@
-/// Measures the duration of steps, to estimate the remaining time.
+/// StepPace measures the mean duration of a step. The progress bar estimates the remaining time
+/// with it.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +7,17 @@
 
 namespace traffic::report {
 
-/// Mean duration of a step over the last 64 measurements, each of at least a second. A stall (a
-/// suspended machine, a hanging disk, a pause in a debugger) counts for at most ten times the
-/// median duration of a step, so that it does not spoil the estimate.
+/// It averages over the last 64 measurements, each of which covers at least a second. In a stall (a
+/// suspended machine, a hanging disk, a pause in a debugger) a step counts with at most ten times
+/// the median duration, so that the stall does not spoil the estimate.
 class StepPace {
  public:
   void add(std::int64_t steps, double seconds);
-  /// 0 before the first step.
+  /// Mean duration; 0 before the first step.
   [[nodiscard]] double seconds_per_step() const;
 
  private:
+  /// One measurement.
   struct Piece {
     double steps = 0.0;
     double seconds = 0.0;

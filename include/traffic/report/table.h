@@ -1,4 +1,4 @@
-/// A table that can be printed as text and as JSON.
+/// Table: rows and columns that a program prints as text or as JSON.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace traffic::report {
 
-/// In text, columns of numbers are aligned to the right, others to the left.
+/// In the text, columns with numbers are aligned to the right and other columns to the left.
 class Table {
  public:
   using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool>;
 
   explicit Table(std::vector<std::string> columns);
-  /// @throws Error if there are not as many cells as columns
+  /// @throws Error if the numbers of cells and columns differ
   void add_row(std::vector<Cell> cells);
   [[nodiscard]] std::size_t num_rows() const { return rows_.size(); }
-  /// Header, rule and rows, each ending in a newline. Reals have four significant digits; empty
-  /// cells are "-".
+  /// The header, a rule and the rows, each as one line. Real numbers have four significant digits.
+  /// Empty cells and infinite numbers are "-".
   [[nodiscard]] std::string to_text() const;
-  /// An array with one object per row; empty cells and reals that are not finite are null.
+  /// An array with one object per row. Empty cells and numbers that are not finite are null.
   [[nodiscard]] std::string to_json() const;
 
  private:

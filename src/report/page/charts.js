@@ -1,4 +1,4 @@
-// Draws the charts of a page with Chart.js.
+// Functions that draw charts with Chart.js; report.js uses them.
 'use strict';
 
 const LINE_COLOURS = {
@@ -27,13 +27,13 @@ function axis(label, more = {}) {
   };
 }
 
-// Steps are whole numbers, so there are no ticks between them.
+// Makes an axis show ticks only at whole numbers, for steps.
 function whole(made) {
   made.ticks.precision = 0;
   return made;
 }
 
-// A plot. It is drawn again when the browser changes between light and dark.
+// Adds a chart. It is drawn again when the browser changes between light and dark mode.
 function plot(parent, makeConfig) {
   const canvas = element(element(parent, 'div', '', 'plot'), 'canvas');
   let chart = new Chart(canvas, makeConfig());
@@ -46,7 +46,8 @@ function plot(parent, makeConfig) {
 
 function points(x, y) { return x.map((at, i) => ({x: at, y: y[i]})); }
 
-// A line, and below it the two ends of its interval.
+// The data sets of Chart.js for one line: the line itself and, if it has an interval, the two
+// bounds of the interval with the area between them filled.
 function datasetsOf(line, i) {
   const colour = lineColour(i);
   const single = line.y.filter((y) => y !== null).length < 2;
@@ -66,7 +67,8 @@ function datasetsOf(line, i) {
 function linesConfig(picture) {
   const right = picture.lines.find((line) => line.right_axis);
   const ends = picture.lines.flatMap((line) => [line.x[0], line.x.at(-1)]).filter((x) => x !== undefined);
-  const nearZero = Math.min(...ends) < 0.05 * Math.max(...ends);  // else ticks stand at 1, 101, 201
+  // If the axis began at step 1 and not at 0, the ticks would be at 1, 101, 201.
+  const nearZero = Math.min(...ends) < 0.05 * Math.max(...ends);
   const scales = {
     x: whole(axis(picture.x_label, {type: 'linear', bounds: 'data', beginAtZero: nearZero})),
     y: axis(picture.y_label, {beginAtZero: Boolean(picture.from_zero), grace: '5%'}),
@@ -109,7 +111,8 @@ function barsConfig(picture) {
   };
 }
 
-// Mean speed over time and distance: cells under the axes of an otherwise empty chart.
+// A chart of the mean speed over time and distance. It is an empty chart with axes, on which the
+// speeds are painted as coloured cells.
 function speedConfig(route, fastest) {
   const cells = bytesOf(route.speed);
   const picture = document.createElement('canvas');

@@ -17,7 +17,7 @@ function speedGradient() {
   return `linear-gradient(90deg, ${SPEED_STOPS.map(rgb).join(', ')})`;
 }
 
-// A colour of style.css in the current mode, light or dark.
+// A colour that style.css defines, in the current mode (light or dark).
 function pageColour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }

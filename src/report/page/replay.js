@@ -1,13 +1,15 @@
-// Plays two recordings of the same seed on the network, with one clock.
+// Script of replay.html: plays recorded traffic on a map of the road network. It shows two
+// recordings of the same seed, under two controllers, at the same time.
 'use strict';
 
 const network = data.network;
 const LANE_M = 3.2;
 const VEHICLE_M = 4.5;
 const COMMANDED = '#e6259b';
-const isDriving = data.kind === 'driving';  // drivers of single vehicles, which show their plans
+const isDriving = data.kind === 'driving';  // the controllers drive single vehicles and plan ways
 
-// Tracks with their positions in metres; `at` is the index of the first sample of a track.
+// Decodes a recording. Each vehicle becomes a track; `at` is the index of the track's first sample
+// in `samples`, which has five bytes per sample.
 function opened(recording) {
   const samples = bytesOf(recording.samples);
   let at = 0;
@@ -32,7 +34,8 @@ function sampleOf(recording, track, frame) {
   };
 }
 
-// Vehicles between two frames, interpolated in a straight line. A vehicle stays at its last frame.
+// The vehicles at a time between two frames, interpolated in a straight line. A vehicle that is not
+// in the next frame does not move after its last frame.
 function vehiclesAt(recording, time) {
   const exact = Math.max(0, (time - recording.begin_s) / recording.frame_s);
   const frame = Math.min(Math.floor(exact), recording.frames - 1);
@@ -43,7 +46,7 @@ function vehiclesAt(recording, time) {
     const from = sampleOf(recording, track, frame);
     const to = frame + 1 < track.first + track.count ? sampleOf(recording, track, frame + 1) : from;
     const moved = Math.hypot(to.x - from.x, to.y - from.y);
-    // A vehicle that changes lanes while it stands jumps sideways and does not turn.
+    // A standing vehicle that changes lanes jumps sideways. It keeps its heading.
     const jumps = moved > 1.5 * Math.max(from.speed, to.speed) * recording.frame_s + 0.3;
     if (moved > 0.3 && !jumps || track.heading === undefined) track.heading = Math.atan2(to.y - from.y, to.x - from.x);
     shown.push({
@@ -70,7 +73,7 @@ const height = Math.max(network.top - network.bottom, 1);
 const isWide = width > 1.4 * height;
 const find = (id) => document.getElementById(id);
 
-// The part of the network that both views show: the point in the middle and the enlargement.
+// The part of the network that both views show: the point in the middle and the zoom factor.
 const look = {x: (network.left + network.right) / 2, y: (network.bottom + network.top) / 2, zoom: 1};
 
 function makeView(index) {
@@ -88,7 +91,7 @@ function scaleOf(view) {
   return look.zoom * 0.94 * Math.min(view.canvas.clientWidth / width, view.canvas.clientHeight / height);
 }
 
-// A canvas with the pixels of the screen.
+// Gives the canvas of a view as many pixels as it has on the screen.
 function fit(view) {
   const w = view.canvas.parentElement.clientWidth;
   const shape = isWide ? Math.max(height / width, 0.12) : Math.min(height / width, 1);
@@ -110,7 +113,8 @@ function drawRoads(context, scale) {
   }
 }
 
-// The most permissive state of a lane's links: go, go and give way, yellow, stop.
+// Letters of SUMO's signal states with their colours, most permissive first: go, go but give way,
+// yellow, stop. A lane with several links has the colour of the most permissive state.
 const LIGHT_COLOURS = [['G', '#2da44e'], ['g', '#2da44e'], ['s', '#2da44e'], ['y', '#d9a520'], ['Y', '#d9a520'],
   ['u', '#d9a520'], ['r', '#d1242f']];
 
@@ -124,7 +128,7 @@ function drawLights(context, recording, scale) {
     if (!colour) continue;  // switched off
     const [x, y] = [(line[0] + line[2]) / 2 * scale, -(line[1] + line[3]) / 2 * scale];
     const long = Math.hypot(line[2] - line[0], line[3] - line[1]) / 2;
-    const half = Math.max(long * scale, 5) / Math.max(long, 0.1);  // drawn longer when the view is far away
+    const half = Math.max(long * scale, 5) / Math.max(long, 0.1);  // at least 10 pixels long
     const [dx, dy] = [(line[2] - line[0]) / 2 * half, -(line[3] - line[1]) / 2 * half];
     context.strokeStyle = colour[1];
     context.lineWidth = Math.max(1.2 * scale, 3.5);
@@ -137,7 +141,7 @@ function drawLights(context, recording, scale) {
 }
 
 function drawVehicle(context, vehicle, scale) {
-  // Vehicles are drawn larger when the view is far away.
+  // Vehicles have a minimum size in pixels, so that they are visible at every zoom.
   const length = Math.max(VEHICLE_M * scale, innerWidth < 700 ? 5 : 7);
   const breadth = Math.max(0.42 * length, 3.5);
   context.save();
@@ -157,7 +161,8 @@ function drawVehicle(context, vehicle, scale) {
   context.restore();
 }
 
-// The ways that the drivers plan for the next three seconds, at the last frame before the time shown.
+// Draws the ways that the driven vehicles plan for the next three seconds. The plans are those of
+// the last frame before the time shown.
 function drawPlans(context, recording, scale) {
   if (!recording.plans) return;
   const frame = Math.floor(Math.max(0, (time - recording.begin_s) / recording.frame_s) + 1e-6);

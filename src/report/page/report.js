@@ -1,4 +1,4 @@
-// Draws the pictures of the report, and the curves of a group when it is unfolded.
+// Script of report.html: draws the pictures, and the curves of a group when the user unfolds it.
 'use strict';
 
 function figure(parent, title, note, part, isFull = false) {
@@ -16,7 +16,8 @@ function sameRoute(recording, route) {
   return recording.routes.find((one) => one.from === route.from && one.to === route.to && one.rows === route.rows);
 }
 
-// No control first, then the trained controller (the last recording), then the scripts.
+// Sorts recordings for display: no control first, then the trained controller, which is recorded
+// last, then the scripts.
 function inOrder(recordings) {
   const none = recordings.filter((one) => one.controller === 'none');
   const rest = recordings.filter((one) => one.controller !== 'none').reverse();
@@ -25,10 +26,11 @@ function inOrder(recordings) {
 
 function mean(values) { return values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1); }
 
-// Vehicles in queues: slow ones on the road, and those that wait to enter.
+// Number of vehicles in queues over time: slow vehicles on the road, and vehicles that wait to
+// enter.
 function queueOf(recording) { return recording.slow.map((slow, i) => slow + recording.waiting[i]); }
 
-// Arrivals of the last two minutes, per hour.
+// Outflow over time in vehicles per hour: the mean over the last two minutes.
 function outflowOf(recording) {
   const WINDOW_S = 120;
   let first = 0;
@@ -86,7 +88,7 @@ function trafficFigures(parent, picture) {
   const beside = (valuesOf, digits) => shown.slice(0, 2).map((one) =>
     `${valuesOf(one).toFixed(digits)} ${one.controller === 'none' ? 'without control' : 'with ' + one.label}`).join(', ');
   overTime(parent, traffic, picture.part, `Vehicles in queues on average: ${beside((one) => mean(queueOf(one)), 1)}`,
-           'Slower than 5 m/s, or waiting to enter.', 'vehicles in queues', queueOf);
+           'Vehicles that are slower than 5 m/s or wait to enter.', 'vehicles in queues', queueOf);
   overTime(parent, traffic, picture.part, `Arrived at the end: ${beside((one) => one.arrived.at(-1) || 0, 0)}`,
            'Mean over the last two minutes.', 'outflow, vehicles/h', outflowOf);
 }
