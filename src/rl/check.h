@@ -1,4 +1,4 @@
-/// Checks of the tensors that the functions of this module receive.
+/// Functions that check the shapes, types and devices of the tensors that callers pass to this module.
 #pragma once
 
 #include <torch/types.h>
@@ -9,7 +9,7 @@
 
 namespace traffic::rl {
 
-/// "[2, 3] Float on cpu", or "undefined".
+/// Describes a tensor for an error message: "[2, 3] Float on cpu", or "undefined".
 inline std::string describe(const torch::Tensor& x) {
   if (!x.defined()) return "undefined";
   std::ostringstream out;
@@ -17,7 +17,7 @@ inline std::string describe(const torch::Tensor& x) {
   return out.str();
 }
 
-/// Throws a ShapeError unless x has this shape, type and device.
+/// Throws a ShapeError if x is undefined or has another shape, type or device.
 inline void check_tensor(std::string_view name, const torch::Tensor& x, torch::IntArrayRef sizes,
                          torch::ScalarType type, torch::Device device) {
   if (x.defined() && x.sizes() == sizes && x.scalar_type() == type && x.device() == device) return;
@@ -26,12 +26,12 @@ inline void check_tensor(std::string_view name, const torch::Tensor& x, torch::I
   throw ShapeError("{} is {}, expected {}", name, describe(x), expected.str());
 }
 
-/// Throws a ShapeError unless x has the shape, type and device of `model`.
+/// Throws a ShapeError if the shape, type or device of x differs from that of `model`.
 inline void check_like(std::string_view name, const torch::Tensor& x, const torch::Tensor& model) {
   check_tensor(name, x, model.sizes(), model.scalar_type(), model.device());
 }
 
-/// Throws a ShapeError unless x is a floating-point tensor with this number of dimensions.
+/// Throws a ShapeError if x is not a floating-point tensor with this number of dimensions.
 inline void check_floating(std::string_view name, const torch::Tensor& x, std::int64_t dims) {
   if (x.defined() && x.is_floating_point() && x.dim() == dims) return;
   throw ShapeError("{} is {}, expected {} dimension(s) of floating point", name, describe(x), dims);

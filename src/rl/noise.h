@@ -1,5 +1,6 @@
-/// Random numbers of other distributions, computed from uniform ones, so that the caller's stream
-/// of uniforms alone determines every draw.
+/// Converts uniform random numbers to Gumbel and normal random numbers, with which the
+/// distributions of this module draw samples. The caller's uniform numbers therefore determine
+/// every sample.
 #pragma once
 
 #include <torch/special.h>
@@ -14,19 +15,19 @@ namespace traffic::rl {
 /// Substitute for log(0) that stays finite in sums, so that gradients stay finite, too.
 inline constexpr double kLogZero = -1e30;
 
-/// Maps u in [0, 1) to a standard Gumbel variate; 0 counts as half the smallest step of a float
-/// uniform.
+/// Maps a uniform number in [0, 1) to a standard Gumbel variate. The uniform numbers are multiples
+/// of 2^-24 (uniforms.h); 0, which has no finite result, is replaced by half of this step.
 inline double standard_gumbel(double uniform) {
   return -std::log(-std::log(std::max(uniform, 0x1p-25)));
 }
 
-/// Maps u in [0, 1) to a standard normal variate; 0 counts as half the smallest step of a float
-/// uniform.
+/// Maps uniform numbers in [0, 1) to standard normal variates. 0 is replaced as in
+/// standard_gumbel().
 inline torch::Tensor standard_normal(const torch::Tensor& uniforms) {
   return torch::special::ndtri(uniforms.clamp_min(0x1p-25));
 }
 
-/// The numbers of a tensor on any device and of any floating type, row by row, for a loop on the
+/// Copies the numbers of a tensor on any device and of any floating type, row by row, for a loop on the
 /// host.
 std::vector<double> doubles_of(const torch::Tensor& x);
 

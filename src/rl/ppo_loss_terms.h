@@ -1,4 +1,5 @@
-/// The losses of ppo_loss.h for inputs that have been checked.
+/// The two implementations of ppo_loss() and value_loss_sum() (ppo_loss.h), for inputs that those functions have
+/// checked.
 #pragma once
 
 #include <torch/types.h>
@@ -7,14 +8,14 @@
 
 namespace traffic::rl {
 
-/// Uses tensor operations on any device.
+/// Compute the losses by tensor operations on any device.
 PpoLoss ppo_loss_by_operations(const PpoLossInputs& in, const PpoDenominators& denominators,
                                const PpoCoefficients& coefficients);
 torch::Tensor value_loss_sum_by_operations(const ValueTerms& in, double vf_clip_range);
 
-/// Runs on the CPU as one node of the autograd graph, whose loops compute loss, sums and
-/// derivatives together. A minibatch has a few hundred terms; some sixty tensor operations on them
-/// would take ten times as long.
+/// Compute the losses on the CPU as one node of the autograd graph, whose loops compute loss, sums
+/// and derivatives together. A minibatch has a few hundred terms, for which some sixty tensor
+/// operations would take ten times as long.
 PpoLoss ppo_loss_in_loops(const PpoLossInputs& in, const PpoDenominators& denominators,
                           const PpoCoefficients& coefficients);
 torch::Tensor value_loss_sum_in_loops(const ValueTerms& in, double vf_clip_range);

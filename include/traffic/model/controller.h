@@ -1,5 +1,7 @@
-/// The network of the policy for connected vehicles. Candidates are the vehicles that may get a
-/// command. The network scores them, chooses their commands and estimates the value of a conflict.
+/// Controller, the network of the policy for connected vehicles (phases 2 and 3 of training).
+/// Candidates are the vehicles that may get a command. The network scores the candidates, computes
+/// the probabilities of their commands, and estimates the value of a conflict, a place where
+/// streams of traffic meet.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -13,23 +15,24 @@
 
 namespace traffic::model {
 
-/// If the advice for a candidate is to command nothing, this factor reduces the initial probability
-/// that it gets a command all the same. Most candidates have this advice, and the policy decides
-/// about each of them again in every control period until it gets a command.
+/// Factor on the initial probability of a command to a candidate whose advice is to command
+/// nothing. The factor is small because most candidates have this advice, and the policy decides
+/// about each of them again in every control period.
 inline constexpr double kUnadvised = 0.2;
 
-/// Numbers of columns of the controller's inputs.
+/// Numbers of features (columns) in the controller's inputs. A row of `own` contains first other
+/// features of a candidate, then the advice, then the features for the impact.
 struct ControllerInputs {
-  std::int64_t own = 0;     ///< columns of a candidate
-  std::int64_t shared = 0;  ///< columns of a state, shared by its candidates
-  std::int64_t impact = 0;  ///< columns at the end of `own`, from which the impact of a command is
-                            ///< predicted; 0: none
-  std::int64_t advice = 0;  ///< columns of `own` before those of `impact`, one for each command; a
-                            ///< 1 marks the advised command; 0: no advice
-  std::int64_t conflict = 0;  ///< columns of a conflict, the input of the value
+  std::int64_t own = 0;     ///< all features of a candidate
+  std::int64_t shared = 0;  ///< features of a state, shared by its candidates
+  std::int64_t impact = 0;  ///< features from which the impact of a command is predicted; 0 means
+                            ///< that the score has no impact term
+  std::int64_t advice = 0;  ///< one feature for each command; a 1 marks the advised command; 0 means
+                            ///< that there is no advice
+  std::int64_t conflict = 0;  ///< features of a conflict, from which its value is estimated
 };
 
-/// The candidates of S states, M in all. A state is one simulation at one decision.
+/// Input of the network: the M candidates of S states. A state is one simulation at one decision.
 struct CandidateBatch {
   torch::Tensor own;     ///< [M, own]
   torch::Tensor shared;  ///< [S, shared]
@@ -37,31 +40,31 @@ struct CandidateBatch {
 };
 
 struct ControllerOutput {
-  /// [M, commands] logits of categorical commands (with Q-learning: their advantages), or [M, 1]
-  /// mean of the Gaussian from whose sample rl::BoundedGaussian computes a continuous command.
+  /// With categorical commands: [M, commands] their logits, or their advantages with Q-learning.
+  /// With continuous commands: [M, 1] the mean of a Gaussian (rl::BoundedGaussian).
   torch::Tensor longitudinal;
-  /// [1] logarithm of the deviation of this Gaussian; undefined with categorical commands.
+  /// [1] logarithm of the Gaussian's standard deviation; undefined with categorical commands.
   torch::Tensor log_std;
   torch::Tensor lane;   ///< [M, 3] logits of right, keep, left; undefined without lane changes
   torch::Tensor score;  ///< [M] influence score, which ranks the candidates
 };
 
-/// A perceptron that is applied to each candidate, with heads for the commands, the lane changes
-/// and the score; and a separate perceptron for the value of a conflict.
+/// Consists of two perceptrons. One is applied to each candidate and has heads for the commands,
+/// the lane changes and the score. The other computes the value of a conflict.
 ///
 /// score = importance_weight * importance + impact_weight * predicted impact. With categorical
-/// commands the importance is the log-odds that the candidate gets a command, plus the output of a
-/// head, so candidates that are likely to be commanded are picked first. The impact is a linear
-/// function of the world model's latents.
+/// commands, the importance is the log-odds that the candidate gets a command, plus the output of a
+/// head. Candidates that are likely to be commanded are therefore selected first. The impact is a
+/// linear function of the world model's latents.
 class ControllerImpl : public torch::nn::Module {
  public:
   ControllerImpl(const config::Vehicles& vehicles, const ControllerInputs& inputs);
 
-  /// Sets the initial parameters, which depend on the seed alone. The heads start small, so that an
-  /// untrained controller gives commands with probability vehicles.first_command_probability
-  /// whatever its input, or follows advice with probability vehicles.advice_probability. The
-  /// constructor cannot do this, because initialise() (traffic/model/initialise.h) needs a module
-  /// that a shared_ptr already owns.
+  /// Sets the initial parameters, which depend on the seed alone. Call it after the constructor.
+  ///
+  /// The weights of the heads start small. Without advice, an untrained controller therefore gives
+  /// a command with probability vehicles.first_command_probability, whatever its input. With
+  /// advice, it follows the advice with probability vehicles.advice_probability.
   void reset(std::uint64_t seed);
 
   ControllerOutput forward(const CandidateBatch& candidates);
@@ -78,9 +81,9 @@ class ControllerImpl : public torch::nn::Module {
   torch::Tensor value(const torch::Tensor& conflicts);
 
  private:
-  /// @param x [M, width], output of the trunk
-  /// @param latents [M, impact]; undefined: none
-  /// @param advised [M, advice]; undefined: there is no advice
+  /// @param x [M, width], output of the last hidden layer
+  /// @param latents [M, impact]; undefined without an impact term
+  /// @param advised [M, advice]; undefined without advice
   ControllerOutput commands_and_score(const torch::Tensor& x, const torch::Tensor& latents,
                                       const torch::Tensor& advised);
   ControllerOutput mean_and_score(const torch::Tensor& x, const torch::Tensor& latents);

@@ -1,4 +1,5 @@
-/// The cost critic, a value function of costs: predicts the future safety cost of a conflict.
+/// CostCritic, the value function of costs in phase 3 of training: a network that predicts the
+/// future safety cost of a conflict (a place where streams of traffic meet).
 #pragma once
 
 #include <torch/nn/module.h>
@@ -12,15 +13,14 @@
 
 namespace traffic::model {
 
-/// A perceptron over the pooled features of a conflict.
+/// A perceptron whose input are the pooled features of a conflict.
 class CostCriticImpl : public torch::nn::Module {
  public:
   /// @param inputs number of columns of a conflict
   CostCriticImpl(const config::Lagrange& sizes, std::int64_t inputs);
 
-  /// Sets the initial parameters, which depend on the seed alone; the last layer starts small. The
-  /// constructor cannot do this, because initialise() (traffic/model/initialise.h) needs a module
-  /// that a shared_ptr already owns.
+  /// Sets the initial parameters, which depend on the seed alone; the weights of the last layer
+  /// start small. Call it after the constructor.
   void reset(std::uint64_t seed);
 
   /// @param conflicts [N, inputs]

@@ -1,9 +1,11 @@
-/// The network of a driving policy. From an image from above and a status, a list of numbers about
-/// the vehicle, it computes plans.
+/// DrivingNetwork, the network of a driving policy. Its inputs are an image of the vehicle's
+/// surroundings from above and a status, a list of numbers about the vehicle. Its outputs are
+/// plans.
 ///
-/// A plan consists of twelve numbers: x and y of six positions. The network works with residuals: a
-/// plan minus the plan of driving on at constant velocity, divided by the mean size of this
-/// difference in the training data. Residuals are therefore near 1 at any speed.
+/// A plan consists of twelve numbers: x and y of six future positions. The network works with
+/// residuals: the difference between a plan and driving on at constant velocity, divided by the
+/// mean size of this difference in the training data. Residuals therefore have a size near 1 at any
+/// speed.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -26,21 +28,21 @@ struct DrivingShape {
   std::int64_t rows = 64;          ///< a multiple of 8
   std::int64_t columns = 96;       ///< a multiple of 8
   bool sees_image = true;          ///< false: the network ignores the image
-  std::int64_t status = 41;        ///< how many numbers of the status the network reads, the first
+  std::int64_t status = 41;        ///< the network reads the first `status` numbers of the status
   std::int64_t width = 96;         ///< channels of the last convolution
   std::int64_t hidden_dim = 256;   ///< width of the encoding and of the layers of the head
   std::string head = "diffusion";  ///< regression | diffusion | vocabulary
   std::int64_t modes = 20;         ///< anchors of diffusion, or plans of the vocabulary
 };
 
-/// Numbers that the head needs from the training data before training. The network stores them in
-/// its buffers.
+/// Statistics of the training data that the head needs before training. The network stores them in its
+/// buffers.
 struct PlanStatistics {
   torch::Tensor scale;    ///< [12] mean size of the residuals in metres
   torch::Tensor anchors;  ///< [modes, 12] residuals; empty for the head regression
 };
 
-/// K plans in metres, the most probable first.
+/// K plans in metres for each vehicle, the most probable plan first.
 struct DrivingPlans {
   torch::Tensor plans;          ///< [B, K, 12]
   torch::Tensor probabilities;  ///< [B, K]
@@ -53,7 +55,7 @@ class DrivingNetworkImpl : public torch::nn::Module {
   [[nodiscard]] const DrivingShape& shape() const { return shape_; }
   void set_statistics(const PlanStatistics& statistics);
 
-  /// Computes in bfloat16 or float16 where that saves time, if the type is not float32.
+  /// Sets the type of computation. With bfloat16 or float16, only the parts that get faster use it.
   void set_compute_type(torch::ScalarType type) { compute_type_ = type; }
 
   /// @param image [B, channels, rows, columns] uint8
@@ -62,11 +64,11 @@ class DrivingNetworkImpl : public torch::nn::Module {
   torch::Tensor encode(const torch::Tensor& image, const torch::Tensor& status);
 
   /// The mean loss over samples.
-  /// @param speed_mps [B] of the vehicle now
+  /// @param speed_mps [B] present speed of the vehicle
   /// @param plan [B, 12] the recorded plan in metres
   /// @param weight [B] weight of each sample; 0 for a sample that only fills up the batch
-  /// @param noise [B, modes, 12] standard normal; only for the head diffusion, else undefined
-  /// @param noise_level [B] in [0, 1); only for the head diffusion, else undefined
+  /// @param noise [B, modes, 12] standard normal; undefined unless the head is diffusion
+  /// @param noise_level [B] in [0, 1); undefined unless the head is diffusion
   torch::Tensor loss(const torch::Tensor& encoding, const torch::Tensor& speed_mps,
                      const torch::Tensor& plan, const torch::Tensor& weight,
                      const torch::Tensor& noise, const torch::Tensor& noise_level);
@@ -102,15 +104,16 @@ class DrivingNetworkImpl : public torch::nn::Module {
   Mlp status_{nullptr};
   torch::nn::Linear join_{nullptr};
   Mlp head_{nullptr};
-  // For the head diffusion. The first layer of the head is split into these three, so that the
-  // encoding is multiplied once for all anchors.
+  // The first layer of the head diffusion is split into these three layers, so that the encoding is
+  // multiplied once for all anchors.
   torch::nn::Linear context_{nullptr};
   torch::nn::Linear anchor_{nullptr};
   torch::nn::Linear level_{nullptr};
 };
 TORCH_MODULE(DrivingNetwork);
 
-/// Centres of k groups of rows by k-means. Depends on the arguments only.
+/// Finds the centres of k groups of similar rows by k-means. The result depends on the arguments
+/// only.
 /// @param rows [N, D] float32 on the CPU, N >= k
 /// @return [k, D]
 torch::Tensor group_centres(const torch::Tensor& rows, std::int64_t k, std::uint64_t seed);

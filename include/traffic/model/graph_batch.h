@@ -1,5 +1,5 @@
-/// The packed input graphs of an encoder: the nodes of all graphs in sequence, edges sorted by
-/// destination.
+/// GraphBatch, the input of the graph encoder: several graphs packed into one. It contains the
+/// nodes of all graphs in sequence, and their edges sorted by destination.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,7 +8,8 @@
 
 namespace traffic::model {
 
-/// N nodes, E edges, F features. Any number of graphs may be packed; only edges connect nodes.
+/// N nodes, E edges, F features per node. The boundaries between graphs are not stored, because nodes of
+/// different graphs have no common edge.
 struct GraphBatch {
   at::Tensor node_features;  ///< [N, F] float32, normalised
   at::Tensor edge_ptr;  ///< [N + 1] int32: in-edges of node i are edge_ptr[i] .. edge_ptr[i + 1]

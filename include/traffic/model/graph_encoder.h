@@ -1,4 +1,5 @@
-/// The graph encoder: computes one encoding per vehicle from the observed traffic graph.
+/// GraphEncoder, the network that computes one encoding (a vector) for each node of the observed
+/// traffic graph. Nodes are vehicles, or traffic lights in SignalNetwork.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -24,34 +25,41 @@ struct ThinForm;
 /// Each layer consists of attention over the incoming edges and a feed-forward block of width
 /// 4 * hidden_dim with GELU, both followed by a residual connection and LayerNorm.
 ///
-/// On a CPU each layer is one fused node of the autograd graph if the number of channels per head
-/// is a multiple of 16, there are at most 16 heads, parameters are float32, and the compute type is
-/// float32 (or bfloat16, if the CPU has such products). Otherwise a layer consists of ATen
-/// operations. On a GPU, kernels of this module compute the attention if parameters are float32 and
-/// a head has at most 128 channels. Not thread-safe.
+/// There are three implementations with the same results:
+/// - On a CPU each layer is one fused node of the autograd graph. This requires float32 parameters,
+/// at most 16 heads,
+///   and heads whose number of channels is a multiple of 16. The compute type must be float32, or bfloat16 if the CPU
+///   multiplies it in hardware.
+/// - On a GPU, kernels of this module compute the attention. This requires float32 parameters and
+/// heads with at most 128
+///   channels.
+/// - In all other cases a layer consists of ATen operations.
+///
+/// Not thread-safe.
 class GraphEncoderImpl : public torch::nn::Module {
  public:
-  /// @throws ShapeError if hidden_dim is no multiple of num_heads
+  /// @throws ShapeError if hidden_dim is not a multiple of num_heads
   GraphEncoderImpl(const config::Model& model, std::int64_t num_node_features);
 
   /// Differentiable with respect to the parameters, not to the graph.
   /// @return [N, hidden_dim] in the type of the parameters (float32)
   torch::Tensor forward(const GraphBatch& graph);
-  /// Encodes only the S chosen nodes of a receptive field. Fused layers without gradients
-  /// compute only the nodes that the next layer needs.
+  /// Encodes only the S chosen nodes of a receptive field. If layers are fused and gradients are off,
+  /// each layer computes only the nodes that the next layer needs.
   /// @param field must have num_layers() hops
   /// @return [S, hidden_dim]
   torch::Tensor forward(const ReceptiveField& field);
 
-  /// Sets to 0 the weights of features that are missing in the training data. The columns of these
-  /// features are all 0 there, so training does not change the weights. The encoder therefore
-  /// ignores the features even if another source, such as a simulation, has them.
-  /// @param node, edge columns of the missing node features and edge features
+  /// Makes the encoder ignore features that are missing in the training data, by setting their
+  /// weights to 0. In the training data the columns of these features are 0, so the weights stay 0.
+  /// The encoder then also ignores the features in data that contain them, such as those of a
+  /// simulation.
+  /// @param node, edge column indices of the missing node features and edge features
   void ignore_features(const std::vector<std::int64_t>& node,
                        const std::vector<std::int64_t>& edge);
 
   /// Type of the matrix products: kFloat (default), kBFloat16 or kHalf. Parameters, sums, softmax
-  /// and LayerNorm stay float32. Undoes pack_for_inference().
+  /// and LayerNorm stay float32. Calls unpack().
   void set_compute_type(torch::ScalarType type);
   /// Gradient checkpointing: keeps only the inputs of layers and recomputes everything else in the
   /// backward pass, with bit-identical results.
@@ -59,6 +67,7 @@ class GraphEncoderImpl : public torch::nn::Module {
   /// Rearranges frozen weights once, instead of in every forward pass without gradients. The
   /// weights must not change until unpack() is called.
   void pack_for_inference();
+  /// Undoes pack_for_inference().
   void unpack();
 
   [[nodiscard]] std::int64_t hidden_dim() const { return hidden_dim_; }
@@ -83,7 +92,7 @@ class GraphEncoderImpl : public torch::nn::Module {
   torch::nn::Linear input_{nullptr};
   torch::nn::LayerNorm norm_{nullptr};
   std::vector<std::shared_ptr<EncoderLayerImpl>> layers_;
-  std::shared_ptr<const ThinForm> packed_input_;  ///< null: computed in every forward pass
+  std::shared_ptr<const ThinForm> packed_input_;  ///< null unless packed for inference
   std::shared_ptr<const InputProjection> packed_projection_;  ///< for an input that is not thin
 };
 TORCH_MODULE(GraphEncoder);

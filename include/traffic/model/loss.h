@@ -1,4 +1,5 @@
-/// The loss of the world model, which phase 1 trains on recorded traffic.
+/// world_model_loss(), which phase 1 of training minimises: how much the predictions of the world model differ
+/// from recorded traffic.
 #pragma once
 
 #include <torch/types.h>
@@ -11,7 +12,7 @@ namespace traffic::model {
 
 /// Targets for S vehicles and the H frames of the horizon.
 struct WorldModelTargets {
-  torch::Tensor future;         ///< [S, H, 4] residuals (targets.h); frame 0 is the next state
+  torch::Tensor future;         ///< [S, H, 4] residuals (targets.h); index 0 is the next frame
   torch::Tensor future_mask;    ///< [S, H] bool: whether the vehicle is still present
   torch::Tensor conflict;       ///< [S] float32: 1 if the vehicle gets into a conflict, else 0
   torch::Tensor conflict_mask;  ///< [S] bool: whether `conflict` is known
@@ -22,8 +23,8 @@ struct WorldModelLossWeights {
   double conflict = 0.1;
 };
 
-/// Scalars. Training minimises `total`; the others are its terms before weighting, detached from
-/// autograd.
+/// Scalars. Training minimises `total`. The members `next`, `future` and `conflict` are its terms before
+/// weighting, detached from autograd.
 struct WorldModelLoss {
   torch::Tensor total;
   torch::Tensor next;      ///< term of the next frame
@@ -31,13 +32,13 @@ struct WorldModelLoss {
   torch::Tensor conflict;  ///< zero in stage 1
 };
 
-/// Training has two stages. Stage 1 minimises smooth-L1(next). Stage 2 adds weights.future *
-/// smooth-L1(future) + weights.conflict * BCE(conflict), where BCE is the binary cross-entropy. The
-/// threshold of smooth-L1 is 1.
+/// Computes the loss of one of two training stages. In stage 1 it is smooth-L1(next). Stage 2 adds
+/// weights.future * smooth-L1(future) + weights.conflict * BCE(conflict), where BCE is the binary
+/// cross-entropy. The threshold of smooth-L1 is 1.
 ///
-/// Each term is a mean over all S vehicles; entries with a false mask count as zero. The mean of
-/// the gradients of parts of a batch, weighted by their numbers of vehicles, is therefore the
-/// gradient of the whole batch.
+/// Each term is a mean over all S vehicles, in which entries with a false mask count as zero. If a
+/// batch is divided into parts, its gradient is therefore the mean of the gradients of the parts,
+/// weighted by their numbers of vehicles.
 /// @throws ShapeError if the targets do not fit the output
 WorldModelLoss world_model_loss(const WorldModelOutput& output, const WorldModelTargets& targets,
                                 std::int64_t stage, const WorldModelLossWeights& weights = {});

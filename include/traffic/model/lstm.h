@@ -1,4 +1,5 @@
-/// An LSTM over the encodings of vehicles that appear and disappear.
+/// Lstm, the recurrent part of the world model: an LSTM over the encodings of vehicles, which may appear and
+/// disappear during the sequence.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -24,15 +25,17 @@ struct LstmOptions {
 
 struct PackedLstm;
 
-/// The same recurrence as torch::nn::LSTM, with the same parameter names and layout. The state of
-/// an absent vehicle is zero, so a vehicle starts from zero in the frame in which it appears.
+/// Computes the same recurrence as torch::nn::LSTM, with the same parameter names and layout. The
+/// state of an absent vehicle is zero, so a vehicle starts from zero in the frame in which it
+/// appears.
 ///
-/// On a CPU, the forward and backward passes are fused if the sizes are multiples of 16, tensors
-/// are float32, and the compute type is float32 (or bfloat16, if the CPU has such products). The
-/// matrix products and gates of a block of vehicles then stay in the cache. The gradient of a
-/// weight comes from products over all time steps, not from one product for each step. On a GPU,
-/// float32 tensors use the kernels of device/device_lstm.h. In all other cases the passes use ATen
-/// operations.
+/// There are three implementations with the same results:
+/// - On a CPU the forward and backward passes are fused. This requires sizes that are multiples of
+/// 16 and float32
+///   tensors. The compute type must be float32, or bfloat16 if the CPU multiplies it in hardware. The data of a block of
+///   vehicles then stay in the cache, and the gradient of a weight comes from products over all time steps.
+/// - On a GPU, float32 tensors use the kernels of device/device_lstm.h.
+/// - In all other cases the passes use ATen operations.
 class LstmImpl : public torch::nn::Module {
  public:
   explicit LstmImpl(const LstmOptions& options);
@@ -40,13 +43,13 @@ class LstmImpl : public torch::nn::Module {
   /// Output of the last layer at the last time step, starting from a zero state. Differentiable
   /// with respect to x and the parameters.
   /// @param x [T, S, input_size], T > 0
-  /// @param present [T, S] bool; undefined: all vehicles are present
+  /// @param present [T, S] bool; undefined means that all vehicles are present
   /// @return [S, hidden_size]
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& present = {});
 
-  /// One time step without gradients; replaces `state` by the state after the step.
+  /// Computes one time step without gradients and updates `state`.
+  /// @return output of the last layer, [S, hidden_size]
   /// @param x [S, input_size]
-  /// @return [S, hidden_size]
   torch::Tensor step(const torch::Tensor& x, LstmState& state);
 
   [[nodiscard]] LstmState zero_state(std::int64_t vehicles) const;

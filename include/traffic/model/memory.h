@@ -1,17 +1,17 @@
-/// Control of the memory that the model keeps between steps.
+/// Controls the pool of CPU memory that the networks reuse from step to step.
 #pragma once
 
 #include <cstdint>
 
 namespace traffic::model {
 
-/// Lets all CPU tensors use the memory pool that otherwise serves only the activations of fused
-/// layers. With the pool, a step reuses the memory pages of the previous step. This matters for
-/// small tensors, too: when the controller decides for a few vehicles, malloc and free take a tenth
-/// of the time.
+/// Lets all CPU tensors use the memory pool. Without this call only the activations of fused layers
+/// use it. With the pool, a step reuses the memory pages of the previous step. This saves time even
+/// for small tensors: when the controller decides for a few vehicles, malloc and free would take a
+/// tenth of the time.
 void pool_all_tensors();
 
-/// Returns pooled memory that no tensor uses to the operating system. @return bytes returned
+/// Returns pooled memory that no tensor uses to the operating system. @return number of bytes returned
 std::int64_t release_cached_memory();
 
 }  // namespace traffic::model

@@ -1,4 +1,5 @@
-/// A perceptron with ReLU layers and a linear output: the network of off-policy learners.
+/// Mlp, a perceptron with ReLU layers and a linear output. Off-policy learners use it for policies and critics,
+/// and DrivingNetwork for parts of itself.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -12,13 +13,13 @@ namespace traffic::model {
 
 struct MlpShape {
   std::int64_t inputs = 1;
-  std::vector<std::int64_t> hidden = {};  ///< widths of the hidden layers
+  std::vector<std::int64_t> hidden = {};  ///< width of each hidden layer
   std::int64_t outputs = 1;
 };
 
 /// In float32 on the CPU the network is one node of the autograd graph and uses kernels for small
-/// matrices; the output of a row does not depend on the other rows. Otherwise it uses ATen
-/// operations.
+/// matrices. The output of a row then does not depend on the other rows. In all other cases the
+/// network uses ATen operations.
 class MlpImpl : public torch::nn::Module {
  public:
   explicit MlpImpl(const MlpShape& shape);
@@ -28,8 +29,8 @@ class MlpImpl : public torch::nn::Module {
   /// @param x [B, inputs] contiguous
   /// @return [B, outputs]
   torch::Tensor forward(const torch::Tensor& x) { return run(x, /*trains=*/true); }
-  /// As forward(), but differentiable with respect to x only: for gradients of another network,
-  /// whose output is x.
+  /// Computes the same as forward(), but is differentiable with respect to x only. It is used to
+  /// train another network whose output is x.
   torch::Tensor forward_frozen(const torch::Tensor& x) { return run(x, /*trains=*/false); }
 
  private:

@@ -1,13 +1,14 @@
-/// Targets of the world model: motion relative to constant velocity, scaled so that every horizon
-/// has about equal weight.
+/// Converts the future motion of vehicles to the residuals that the world model predicts, and back.
+/// A residual is the deviation from driving on at constant velocity. It is divided by a typical
+/// deviation, so that near and distant frames have about equal weight in the loss.
 ///
 // clang-format off
 ///   residual[h] = (displacement - v * t, speed - v, acceleration, lane - current lane) / scale(t)
-///   with t = (h + 1) * step
+///   with speed v in the current frame, and t = (h + 1) * seconds between two frames
 // clang-format on
 ///
-/// scale(t) = 0.85 t^1.4 m, 0.86 t^0.7 m/s, 1 m/s2, 1 lane, t in seconds. It approximates how the
-/// spread of the residuals grows with t.
+/// For the four components, scale(t) is 0.85 t^1.4 m, 0.86 t^0.7 m/s, 1 m/s2 and 1 lane, with t in
+/// seconds. It approximates how the typical deviation grows with t.
 #pragma once
 
 #include <torch/types.h>

@@ -1,4 +1,5 @@
-/// The world model: predicts the motion of each vehicle from its encodings over time.
+/// WorldModel, the network that predicts the motion of each vehicle from its encodings over time. Phase 1 trains
+/// it; the controller of phases 2 and 3 uses its latents as features.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -29,14 +30,14 @@ struct WorldModelOutput {
 };
 
 /// An LSTM over each vehicle's encodings, with heads on its last output. The latents z_flow and
-/// z_risk are bottlenecks: the future is predicted from z_flow alone, the conflict from z_risk
-/// alone. The controller uses them as features.
+/// z_risk are bottlenecks: the future is predicted from z_flow alone, and the conflict from z_risk
+/// alone.
 class WorldModelImpl : public torch::nn::Module {
  public:
   WorldModelImpl(const config::Model& model, std::int64_t horizon_frames);
 
   /// @param encodings [T, S, hidden_dim]
-  /// @param present [T, S] bool; undefined: all vehicles are present (see LstmImpl)
+  /// @param present [T, S] bool; undefined means that all vehicles are present
   WorldModelOutput forward(const torch::Tensor& encodings, const torch::Tensor& present = {});
 
   /// One frame of inference without gradients; advances the recurrent state of S vehicles.
@@ -66,8 +67,8 @@ class WorldModelImpl : public torch::nn::Module {
   WorldModelOutput heads(const torch::Tensor& h);
 
   std::int64_t horizon_frames_;
-  std::shared_ptr<const DenseParameters> packed_latents_;  ///< z_flow and z_risk stacked in one
-                                                           ///< product
+  std::shared_ptr<const DenseParameters> packed_latents_;  ///< z_flow_ and z_risk_ as one layer;
+                                                           ///< null unless packed for inference
   Lstm lstm_{nullptr};
   torch::nn::Sequential next_{nullptr};
   torch::nn::Linear z_flow_{nullptr};

@@ -1,9 +1,11 @@
-/// The baseline: how a score grows during an episode without control, averaged over episodes.
+/// BaselineCurve: how the score of an episode without control grows over time, averaged over
+/// episodes. Rewards are computed relative to it.
 ///
-/// The reward of a control step is the growth of the score's numerator (scene/score.h) minus the
-/// growth in uncontrolled runs of the same scenario over the same time. The baseline is measured
-/// once per scenario and demand. Its time bins are shorter than a control step, so one measurement
-/// serves every control period. BaselineSums contains only numbers, so callers can save it.
+/// The reward of a control step is the growth of the score's numerator (scene/score.h) in this
+/// step, minus its growth in uncontrolled episodes of the same scenario over the same time. The
+/// baseline is measured once per scenario and demand. Its time bins are shorter than a control
+/// step, so one measurement serves every length of control step. Callers save the measurement as
+/// BaselineSums.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +14,7 @@
 
 namespace traffic::rl {
 
-/// Growth summed over uncontrolled episodes of equal length. The sums of ranks may be added.
+/// The measurement: growth summed over uncontrolled episodes of equal length. Ranks may add their sums.
 struct BaselineSums {
   double bin_s = 1.0;               ///< length of a bin in seconds
   std::int64_t conflicts = 1;       ///< C
@@ -20,14 +22,14 @@ struct BaselineSums {
   std::vector<double> growth = {};  ///< [bins, C] growth within the bin, summed over episodes
 
   /// Adds one episode. @param of_bins [bins, C] growth within each bin
-  /// @throws DataError if its size is no multiple of C or differs from that of the first episode
+  /// @throws DataError if its size is not a multiple of C or differs from that of the first episode
   void add_episode(std::span<const double> of_bins);
-  /// Adds the sums of another measurement; either may be empty.
+  /// Adds the sums of another measurement. Both measurements may be empty.
   /// @throws DataError if the number of bins, their length or the number of conflicts differs
   void merge(const BaselineSums& other);
 };
 
-/// The mean curve. Immutable; several threads may read it.
+/// The mean growth over time. Immutable; several threads may read it.
 class BaselineCurve {
  public:
   /// @throws DataError if there are no episodes or no bins, or if the fields contradict each other
@@ -40,6 +42,7 @@ class BaselineCurve {
   [[nodiscard]] double growth(double from_s, double to_s, std::int64_t conflict = 0) const;
 
  private:
+  /// Mean growth of a conflict from the start of the episode until time_s.
   [[nodiscard]] double reached_by(double time_s, std::int64_t conflict) const;
 
   double bin_s_;

@@ -1,5 +1,6 @@
-/// Deterministic policy gradients for discrete actions. An action is a vector that the critic reads
-/// and that gradients flow through.
+/// Losses of DDPG (deep deterministic policy gradients) for discrete actions. An action is a
+/// one-hot vector that the actor computes and the critic reads, and gradients pass from the critic
+/// through it to the actor.
 ///
 /// Source: Lillicrap et al. 2016, arXiv:1509.02971.
 #pragma once

@@ -1,5 +1,5 @@
-/// Soft actor-critic with discrete actions. The expectation over the actions is an exact sum, not
-/// an estimate from sampled actions.
+/// Targets and losses of soft actor-critic (SAC) with discrete actions. The expectation over the
+/// actions is an exact sum, not an estimate from sampled actions.
 ///
 /// Source: Christodoulou 2019, arXiv:1910.07207, after Haarnoja et al. 2018, arXiv:1812.05905.
 #pragma once
@@ -15,27 +15,29 @@ struct TwinQ {
   torch::Tensor second;  ///< [B, actions]
 };
 
-/// Values of states: sum_a pi(a) (min Q(a) - alpha log pi(a)), without gradient.
+/// Values of states: sum over actions a of pi(a) (min Q(a) - alpha log pi(a)), without gradient.
+/// min Q is the smaller value of the two critics.
 /// @param logits [B, actions] of the policy pi
 /// @param alpha temperature: weight of the entropy
 /// @return [B]
-/// @throws ShapeError
+/// @throws ShapeError if shapes, types or devices disagree
 torch::Tensor soft_values(const torch::Tensor& logits, const TwinQ& q, double alpha);
 
 struct SacActorLoss {
   torch::Tensor loss;         ///< scalar, differentiable in the logits
   torch::Tensor entropy_sum;  ///< scalar: entropy summed over the batch, nats, without gradient
 };
-/// Sum over the batch of sum_a pi(a) (alpha log pi(a) - min Q(a)), divided by the denominator.
+/// The sum of pi(a) (alpha log pi(a) - min Q(a)) over the batch and the actions a, divided by the denominator.
 /// @param logits [B, actions] of the policy pi
 /// @param q not differentiated
 /// @param denominator number of transitions on all ranks
-/// @throws ShapeError
+/// @throws ShapeError if shapes, types or devices disagree
 SacActorLoss sac_actor_loss(const torch::Tensor& logits, const TwinQ& q, double alpha,
                             double denominator);
 
-/// Derivative of the temperature loss log_alpha * (mean entropy - target) with respect to
-/// log_alpha. The temperature falls while the entropy of the policy is above the target.
+/// Derivative of the loss of the temperature alpha with respect to log_alpha. The loss is log_alpha
+/// * (mean entropy - target entropy), so its minimisation lowers alpha while the entropy of the
+/// policy is above the target.
 [[nodiscard]] inline double temperature_gradient(double mean_entropy, double target_entropy) {
   return mean_entropy - target_entropy;
 }

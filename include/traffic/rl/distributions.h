@@ -1,8 +1,9 @@
-/// Distributions of the commands of vehicles, and the distance between two policies.
+/// Probability distributions from which a policy draws the commands of vehicles, and an estimate of
+/// the KL divergence between two policies.
 ///
-/// One batch holds D decisions, each with its own distribution. To draw samples, the caller passes
-/// uniform random numbers as a tensor, so the caller's random stream alone determines the samples.
-/// log_prob() and entropy() are differentiable; types are float32 and float64.
+/// A batch holds D decisions, each with its own distribution. To draw samples, the caller passes
+/// uniform random numbers, which alone determine the samples. log_prob() and entropy() are
+/// differentiable. Tensors are float32 or float64.
 #pragma once
 
 #include <torch/types.h>
@@ -36,14 +37,14 @@ struct TakenActions {
   torch::Tensor action;  ///< [D] int64
 };
 
-/// Log-probability and entropy of each decision, [D], with gradient.
+/// Log-probability and entropy (in nats) of each decision, [D], with gradient.
 struct ActionTerms {
   torch::Tensor log_prob;
   torch::Tensor entropy;
 };
 
-/// Same results as Categorical(logits.index_select(0, row)). On the CPU it runs one fused loop
-/// forward and one backward, because PPO calls it hundreds of times per iteration.
+/// Computes the same as Categorical(logits.index_select(0, row)), but faster: on the CPU it runs
+/// one fused loop forward and one backward. PPO calls it hundreds of times per iteration.
 /// @param logits [M, A]
 /// @throws ShapeError if shapes, types or devices disagree, or if a row or action does not exist
 ///   (checked on the CPU only)
@@ -60,12 +61,13 @@ struct ActionBounds {
   }
 };
 
-/// A diagonal Gaussian whose raw sample z is mapped into bounds: a target speed or an acceleration.
-/// The experience stores z.
+/// Distribution of a continuous command (a target speed or an acceleration) within bounds. A raw
+/// sample z of a diagonal Gaussian is mapped into the bounds by ActionBounds::squash(). The
+/// experience stores z.
 class BoundedGaussian {
  public:
   /// @param mean [D, A] means of z
-  /// @param log_std logarithms of the deviations of z, [D, A] or a shape that broadcasts to it
+  /// @param log_std logarithms of the standard deviations of z, in a shape that broadcasts to [D, A]
   BoundedGaussian(torch::Tensor mean, const torch::Tensor& log_std, ActionBounds bounds);
 
   /// @param uniforms [D, A] in [0, 1), of the mean's type
@@ -84,8 +86,11 @@ class BoundedGaussian {
   ActionBounds bounds_;
 };
 
-/// Estimates KL(old || new) from samples of the old policy: (r - 1) - log r with r = new / old.
-/// Never negative, unbiased. log_ratio = log_prob - old_log_prob, any shape.
+/// Estimates the KL divergence KL(old || new) from samples of the old policy: (r - 1) - log r,
+/// where r is the ratio of the new to the old probability. The estimate is unbiased and never
+/// negative.
+/// @param log_ratio log r = log_prob - old_log_prob, in any shape
+/// @return estimates in the same shape
 /// Source: Schulman 2020, "Approximating KL divergence" (its estimator k3).
 torch::Tensor kl_k3(const torch::Tensor& log_ratio);
 

@@ -1,5 +1,5 @@
-/// Log-probabilities of a single decision, without torch: for a few actions, calling a torch
-/// operation takes longer than the arithmetic.
+/// log_softmax_in_place(), which turns the logits of a single decision into log-probabilities
+/// without torch. For a few actions, calling a torch operation takes longer than the arithmetic.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// The order in which an epoch visits the states of a rollout.
+/// Divides the states of a rollout into random minibatches for one epoch of PPO.
 #pragma once
 
 #include <torch/types.h>
@@ -13,10 +13,10 @@ namespace traffic::rl {
 /// @param minibatch_size states of all ranks in one minibatch
 std::int64_t count_minibatches(std::int64_t states_of_all_ranks, std::int64_t minibatch_size);
 
-/// A permutation of this rank's states, cut into `minibatches` parts whose sizes differ by at most
-/// one. Every state is in exactly one part; with fewer states than parts, some parts are empty. The
-/// order depends on the arguments alone. Callers derive `seed` from the seed of the run, iteration,
-/// epoch and rank, so checkpoints need no random state.
+/// Divides a random permutation of this rank's states into `minibatches` parts, whose sizes differ
+/// by at most one. If there are fewer states than parts, some parts are empty. The result depends
+/// on the arguments alone. Callers derive `seed` from the seed of the run, iteration, epoch and
+/// rank, so checkpoints need no random state.
 /// @return for each minibatch the indices of its states, int64 on the CPU
 std::vector<torch::Tensor> permuted_minibatches(std::int64_t states, std::int64_t minibatches,
                                                 std::uint64_t seed);

@@ -1,4 +1,4 @@
-/// The clipped losses of PPO as sums that can be added over ranks.
+/// ppo_loss(), the clipped policy and value loss of PPO. It is a sum that can be added over ranks.
 ///
 /// Every loss is a sum over this rank's terms divided by the number of terms on all ranks
 /// (PpoDenominators). The gradients of n ranks, added (not averaged), therefore equal those of one
@@ -14,29 +14,30 @@
 
 namespace traffic::rl {
 
-/// Terms of the policy loss, each with its own clipped ratio: either the commands of vehicles
-/// (decisions), or the choice of vehicles in a state (selections). If log_prob is undefined, there
-/// are no terms of this kind.
+/// Terms of the policy loss. There are two kinds of terms: a decision is the command of one
+/// vehicle, and a selection is the choice of the vehicles that get commands in a state. Each term
+/// has its own clipped ratio. If log_prob is undefined, there are no terms of this kind.
 struct PolicyTerms {
   torch::Tensor log_prob;      ///< [D] of the current policy, with gradient
   torch::Tensor old_log_prob;  ///< [D] of the policy that collected the rollout
-  torch::Tensor advantages;    ///< [D] of the state or conflict, minus the decision's own cost
-  torch::Tensor entropy = {};  ///< [D] with gradient; undefined: no entropy bonus
+  torch::Tensor advantages;    ///< [D] as computed by decision_advantages() (advantages.h)
+  torch::Tensor entropy = {};  ///< [D] with gradient; undefined means no entropy bonus
   torch::Tensor mask = {};  ///< [D] bool: false where there was no choice; such entries are never
-                            ///< read. Undefined: all entries count
+                            ///< read; undefined means that all entries count
 };
 
-/// One value per state, or one for each of C conflicts, in standardised units
-/// (running_mean_std.h).
+/// Terms of the value loss: one value per state, or one for each of C conflicts in the state. Values are
+/// in standardised units (running_mean_std.h).
 struct ValueTerms {
   torch::Tensor values;      ///< [S] or [S, C] of the current value function, with gradient
   torch::Tensor old_values;  ///< shape of values: values of the policy that collected the rollout
   torch::Tensor returns;     ///< shape of values: the targets
-  torch::Tensor mask = {};  ///< shape of values, bool: false entries are never read; undefined: all
+  torch::Tensor mask = {};  ///< shape of values, bool: false entries are never read; undefined means
+                            ///< that all entries count
 };
 
-/// Inputs of one policy update. A decision and a selection have equal weight, because their
-/// log-probabilities add up to that of the state's whole action.
+/// Inputs of one policy update. A decision and a selection have equal weight in the loss. The
+/// log-probability of a state's whole action is the sum of those of its selection and decisions.
 struct PpoLossInputs {
   PolicyTerms decisions;
   PolicyTerms selections = {};
@@ -44,10 +45,11 @@ struct PpoLossInputs {
 };
 
 /// Denominators of the sums: numbers of terms over all ranks. They must be known before the
-/// backward pass; the trainer sums those of all minibatches of an epoch over the ranks at once.
+/// backward pass. The trainer therefore sums the numbers of all minibatches of an epoch over the
+/// ranks in advance.
 struct PpoDenominators {
-  double decisions = 1.0;  ///< counted decisions; for policy loss and entropy
-  double values = 1.0;     ///< counted value terms
+  double decisions = 1.0;  ///< number of decisions, the denominator of policy loss and entropy
+  double values = 1.0;     ///< number of value terms, the denominator of the value loss
 };
 
 /// Parameters of the loss that a schedule may change.
@@ -93,8 +95,9 @@ struct PpoLoss {
 PpoLoss ppo_loss(const PpoLossInputs& in, const PpoDenominators& denominators,
                  const PpoCoefficients& coefficients);
 
-/// Sum over the terms of max((v - R)^2, (v_old + clip(v - v_old, -c, c) - R)^2), a scalar with
-/// gradient, where R is the return and c is vf_clip_range. With c = 0 it is the sum of (v - R)^2.
+/// Sum over the value terms of max((v - R)^2, (v_old + clip(v - v_old, -c, c) - R)^2), a scalar
+/// with gradient. v is the value, v_old the old value, R the return and c = vf_clip_range. With c =
+/// 0 it is the sum of (v - R)^2.
 torch::Tensor value_loss_sum(const ValueTerms& in, double vf_clip_range);
 
 }  // namespace traffic::rl

@@ -1,4 +1,5 @@
-/// Running mean and standard deviation, which scale the value targets.
+/// RunningMeanStd, the running mean and standard deviation of the returns, with which PPO standardises the targets
+/// of the value network.
 #pragma once
 
 #include <torch/types.h>
@@ -9,32 +10,35 @@
 
 namespace traffic::rl {
 
-/// Running mean and standard deviation for each of C conflicts (C may be 1). They are the same on
-/// all ranks if update() gets moments that were summed over ranks. The value network predicts
-/// standardised returns, while rewards and advantages keep their own units. Callers therefore call
-/// restore() on values before gae(), and standardise() on the targets of the value network. Source:
-/// Chan et al. 1979 (merging of two samples' moments).
+/// Holds a mean and a standard deviation for each of C conflicts (C may be 1). They are the same on
+/// all ranks if update() gets moments that were summed over ranks.
+///
+/// The value network predicts standardised returns, while rewards and advantages keep their own
+/// units. Callers therefore call restore() on values before gae(), and standardise() on the targets
+/// of the value network.
+/// Source: Chan et al. 1979 (merging of two samples' moments).
 class RunningMeanStd {
  public:
   explicit RunningMeanStd(std::int64_t conflicts);
 
-  /// @param moments [3, C] float64 on the CPU, from moments_of()
+  /// Adds more returns. @param moments [3, C] float64 on the CPU, from moments_of() (advantages.h)
   /// @throws ShapeError if it has another shape or type
   void update(const torch::Tensor& moments);
 
-  /// The present mean and deviation. Before the first update they are 0 and 1; the deviation is 1
-  /// also where the data do not vary.
+  /// The present mean and deviation. Before the first update they are 0 and 1. The deviation of a
+  /// conflict without variation is 1, too.
   [[nodiscard]] Scale scale() const;
   /// (x - mean) / deviation, in the type of x.
-  /// @param x the last dimension is C, or any shape with C = 1
+  /// @param x its last dimension is C, but it may have any shape if C is 1
   [[nodiscard]] torch::Tensor standardise(const torch::Tensor& x) const;
   /// The inverse of standardise().
   [[nodiscard]] torch::Tensor restore(const torch::Tensor& x) const;
 
   /// The whole state: [3, C] float64 with count, mean and sum of squared deviations.
   [[nodiscard]] torch::Tensor state() const { return state_.clone(); }
-  /// @throws ShapeError unless state is [3, C] float64 for the same C, with finite values and with
-  ///   counts and sums of squares that are not negative
+  /// Restores a result of state().
+  /// @throws ShapeError if it is not [3, C] float64 for the same C, or if it contains values that are
+  ///   not finite or negative counts or sums of squares
   void load_state(const torch::Tensor& state);
 
  private:

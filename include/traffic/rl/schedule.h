@@ -1,4 +1,4 @@
-/// Changes a parameter, such as the entropy coefficient, during training.
+/// LinearSchedule, which changes a parameter, such as the entropy coefficient, linearly during training.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct LinearSchedule {
   double end = 0.0;
 
   static LinearSchedule constant(double value) { return {value, value}; }
-  /// @param progress share of training done; values outside 0 .. 1 are clamped
+  /// @param progress share of the training that is done; values outside 0 .. 1 are clamped
   [[nodiscard]] double at(double progress) const;
 };
 

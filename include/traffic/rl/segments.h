@@ -1,5 +1,7 @@
-/// Packs rows of many states, such as their candidates, into one tensor without padding. The rows
-/// of a state follow those of the state before; an index stores where each state begins.
+/// Segments: describes how rows of many states, such as their candidates, are packed into one
+/// tensor without padding. The tensor contains all rows of the first state, then all rows of the
+/// second state, and so on. Segments stores where each state begins, and sums or searches within
+/// each state.
 #pragma once
 
 #include <torch/types.h>
@@ -8,8 +10,8 @@
 
 namespace traffic::rl {
 
-/// B segments of M rows in all: the rows ptr[b] .. ptr[b + 1] belong to segment b. A segment is a
-/// state, or a conflict in a state if candidates are selected separately for each conflict.
+/// B segments of M rows in all. Segment b consists of the rows ptr[b] to ptr[b + 1] - 1. A segment
+/// is a state, or a conflict in a state if candidates are selected separately for each conflict.
 /// Immutable; copies share storage.
 class Segments {
  public:
@@ -18,7 +20,7 @@ class Segments {
   /// @throws ShapeError if ptr is invalid
   explicit Segments(torch::Tensor ptr, torch::Device device = torch::kCPU);
 
-  /// The same segments on another device; returns a copy of this object if it is there already.
+  /// The same segments with their tensors on another device.
   [[nodiscard]] Segments on(torch::Device device) const {
     return device == this->device() ? *this : Segments(ptr_, device);
   }
@@ -31,13 +33,13 @@ class Segments {
   [[nodiscard]] torch::Tensor starts() const;  ///< [B] first row of each segment
   [[nodiscard]] torch::Tensor sizes() const;   ///< [B] number of rows of each segment
 
-  /// Sum of x [M] over each segment, [B]; 0 for an empty one. Differentiable. The order of
+  /// Sum of x [M] over each segment, [B]; 0 for an empty segment. Differentiable. The order of
   /// summation is fixed.
   [[nodiscard]] torch::Tensor sum(const torch::Tensor& x) const;
-  /// Maximum of x [M] over each segment, but at least `least`, [B]. Without gradient.
+  /// Maximum of x [M] over each segment, [B], but at least `least`. Without gradient.
   [[nodiscard]] torch::Tensor max(const torch::Tensor& x, double least) const;
-  /// Row of the maximum of x [M] in each segment, the first if several are equal, [B] int64; M for
-  /// an empty segment.
+  /// Row of the maximum of x [M] in each segment, [B] int64; M for an empty segment. If several
+  /// rows are equal, it is the first of them.
   [[nodiscard]] torch::Tensor argmax(const torch::Tensor& x) const;
   /// Logarithm of the softmax of x [M] within each segment, [M]. Differentiable.
   [[nodiscard]] torch::Tensor log_softmax(const torch::Tensor& x) const;
@@ -51,11 +53,11 @@ class Segments {
   std::int64_t rows_ = 0;
 };
 
-/// Some segments of a packed tensor, packed again.
+/// Some segments of a packed tensor, and the rows of the tensor that belong to them.
 struct SegmentSubset {
   Segments segments;   ///< the chosen segments, in the order of `chosen`
-  torch::Tensor rows;  ///< [M'] int64 on the device of `segments`: rows of the whole tensor that
-                       ///< belong to them
+  torch::Tensor rows;  ///< [M'] int64 on the device of `segments`: rows of the packed tensor that
+                       ///< belong to the chosen segments
 };
 
 /// Selects segments, e.g. for a minibatch. If x is packed by the given segments, then

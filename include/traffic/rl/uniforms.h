@@ -1,4 +1,4 @@
-/// Uniform random numbers, from which this module draws all samples.
+/// fill_uniforms(), which draws the uniform random numbers from which this module computes all samples.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace traffic::rl {
 
-/// Fills out with the next numbers of the random stream, uniform in [0, 1) with 24 random bits.
+/// Fills `out` with the next numbers of the random stream, uniform in [0, 1) with 24 random bits each.
 void fill_uniforms(Rng& rng, std::span<float> out);
 
 }  // namespace traffic::rl

@@ -4,12 +4,13 @@
 
 namespace traffic::rollout {
 
+/// State of one call of run_episodes() or run_fragments().
 struct Collector::Call {
   EpisodeHandler& handler;
   FragmentHandler* fragments = nullptr;  ///< the same handler in run_fragments(), else null
   const Stop& stop;
   std::int64_t count = 0;  ///< number of episodes to run; unused in run_fragments()
-  std::int64_t next = 0;
+  std::int64_t next = 0;   ///< index of the next episode to begin; unused in run_fragments()
   std::vector<Event> events{};
 };
 
@@ -59,7 +60,7 @@ bool Collector::drive(Call& call, std::vector<int> deciding) {
   return true;
 }
 
-/// Begins the next episode, or the same one again if its environment was lost.
+/// Begins the next episode, or begins the current episode again if its environment was lost.
 void Collector::begin(Call& call, int env) {
   EpisodeProgress& progress = call.handler.progress(env);
   if (call.fragments != nullptr) {

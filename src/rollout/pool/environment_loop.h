@@ -1,4 +1,5 @@
-/// The environment's side of the protocol: carries out the commands in the slot.
+/// EnvironmentLoop: in an environment process, waits for the commands that a rank writes to shared
+/// memory (the slot, slot.h), carries them out and writes the answers.
 #pragma once
 
 #include "slot.h"
@@ -12,8 +13,8 @@ class EnvironmentLoop final : private EnvHost {
   EnvironmentLoop(Environment& environment, EnvSlot& slot)
       : environment_(environment), slot_(slot) {}
 
-  /// Waits at most timeout_s for a command and carries it out. Leaves a command to begin a second
-  /// episode to the next loop.
+  /// Waits at most timeout_s for a command and carries it out. A command to begin another episode
+  /// is not carried out; it stays in the slot for the loop of the next process.
   /// @return false once the episode has ended
   /// @throws any exception of the environment, after which this process must end
   bool serve(double timeout_s);

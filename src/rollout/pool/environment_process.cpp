@@ -21,8 +21,8 @@
 namespace traffic::rollout {
 namespace {
 
-/// Longest wait for one command. It may be long, because the kernel ends this process when its
-/// worker ends.
+/// Longest wait for one command; after that, the process waits again. It may be long, because the
+/// kernel ends this process when its worker ends.
 constexpr double kPatienceS = 3600.0;
 
 struct Arguments {
@@ -70,7 +70,7 @@ int failure(const std::exception& error) {
   const auto text = settings_of(head.bytes());
   const EnvPlace place{.env = number_of_env(head.bytes(), arguments.env),
                        .incarnation = arguments.incarnation};
-  // A process for each episode: see run_environment_process() in processes.h.
+  // Each episode runs in a process of its own; run_environment_process() in processes.h tells why.
   const auto in_own_process = [&](const std::function<void(Environment&)>& use) {
     const auto body = [&] {
       try {

@@ -1,5 +1,5 @@
-/// The rollout workers of this job: started when a pool needs more than there are, and kept for the
-/// pools that follow.
+/// JobWorkers counts the rollout workers of this job on one node. Workers live as long as the job.
+/// A new pool starts only the additional workers that it needs (pool_start.cpp).
 #pragma once
 
 #include <sys/types.h>
@@ -13,19 +13,20 @@ namespace traffic::rollout {
 /// Counts the workers of this node. Only the leader of the node uses it.
 class JobWorkers {
  public:
-  /// There is one object, as there is one MPI job in a process. It ends the workers when this
-  /// process exits. If it cannot, the workers notice that this process is gone.
+  /// The only object of this process. Its destructor ends the workers when this process exits. If
+  /// the process is killed, the workers notice that it is gone and end by themselves.
   static JobWorkers& of_this_process();
 
   ~JobWorkers();
   JobWorkers(const JobWorkers&) = delete;
   JobWorkers& operator=(const JobWorkers&) = delete;
 
+  /// The board that tells the workers which pool to serve; created by the first call.
   /// @throws ResourceError
   NoticeBoard& board();
   /// Number of workers to start for a pool that needs `wanted`.
   [[nodiscard]] int missing(int wanted) const;
-  /// Assigns `wanted` workers to a new pool: the idle ones, and those that were started for it.
+  /// Notes that a new pool uses `wanted` workers: the idle workers first, then newly started workers.
   void take(int wanted);
   /// Marks the workers of a pool that has ended as idle.
   void give_back(int workers) { idle_ += workers; }
@@ -37,7 +38,8 @@ class JobWorkers {
   JobWorkers() = default;
 
   std::optional<NoticeBoard> board_;
-  pid_t owner_ = 0;  ///< the process that has made the board, and not one forked from it
+  pid_t owner_ = 0;  ///< the process that created the board; a process forked from it must not end the
+                     ///< workers
   int idle_ = 0;
 };
 

@@ -1,4 +1,5 @@
-/// Layout of the memory that the ranks, rollout workers and simulations of a node share.
+/// Layout of the memory of a pool, through which the ranks, rollout workers and simulations of a
+/// node exchange commands and answers.
 ///
 ///   head    PoolHead, RankBlock[ranks], WorkerBlock[workers], settings (a text)
 ///   bells   Bell[ranks]
@@ -38,13 +39,13 @@ struct SharedText {
   }
 };
 
-/// Sizes that the node's leader chooses; all offsets follow from them. Ranks, workers and
-/// environments are counted within the node.
+/// Sizes from which all offsets are computed. The first rank of a node, its leader, chooses them. Ranks,
+/// workers and environments are counted within the node.
 struct Geometry {
   std::uint32_t num_ranks = 1;
   std::uint32_t num_envs = 1;
   std::uint32_t world_size = 1;       ///< ranks of all nodes
-  std::uint32_t envs_per_worker = 1;  ///< the last worker may have fewer
+  std::uint32_t envs_per_worker = 1;  ///< the last worker may have fewer environments
   std::uint32_t settings_bytes = 0;
   std::uint64_t command_bytes = 0;  ///< capacity of a command's payload
   std::uint64_t reply_bytes = 0;    ///< capacity of a reply's payload
@@ -75,16 +76,16 @@ struct alignas(kLine) PoolHead {
   std::uint32_t max_restarts;
   SharedText<4096> env_program;
   std::atomic<std::uint32_t>
-      closing;  ///< set by the leader: workers end their simulations and leave the pool
-  std::atomic<std::uint32_t> num_claimed;  ///< number of workers that have come to this pool
+      closing;  ///< 1 after the leader has closed the pool: workers then end their simulations
+  std::atomic<std::uint32_t> num_claimed;  ///< number of workers that have joined this pool
   std::atomic<FatalState>
-      fatal;  ///< set by the first worker that gives up; fatal_text has the reason
+      fatal;  ///< set by the first worker that gives up on a simulation; fatal_text is the reason
   SharedText<4096> fatal_text;
 };
 
 struct alignas(kLine) RankBlock {
   os::SharedProcess process;
-  std::uint32_t rank;  ///< among all ranks
+  std::uint32_t rank;  ///< number of the rank among the ranks of all nodes
 };
 
 enum class WorkerState : std::uint32_t { kNone = 0, kRunning, kStopped };
@@ -95,7 +96,7 @@ struct alignas(kLine) WorkerBlock {
   std::atomic<std::int64_t> heartbeat_ns;
 };
 
-/// A rank sleeps on its bell. It rings whenever one of the rank's simulations has answered.
+/// A futex on which a rank sleeps. Its value grows whenever a simulation of the rank has answered.
 struct alignas(kLine) Bell {
   std::atomic<std::uint32_t> rings;
 };
@@ -107,7 +108,7 @@ enum class ReplyKind : std::uint32_t {
   kLost
 };
 
-/// Counts of one simulation since the pool began.
+/// Counts of one simulation since the pool was created.
 struct SlotCounters {
   std::atomic<std::uint64_t> restarts;  ///< written by the worker
   std::atomic<std::uint64_t> timeouts;  ///< written by the worker
@@ -117,16 +118,19 @@ struct SlotCounters {
   std::atomic<std::uint64_t> episodes;  ///< written by the simulation, at an episode's end
 };
 
-/// One command is under way at a time: the rank fills the payload and raises command_seq, the
-/// simulation fills the reply and raises reply_seq to the same number. If the simulation dies, its
-/// worker answers in its place.
+/// The head of a slot, the part of the memory that belongs to one simulation. A slot holds one
+/// command at a time: the rank writes the payload and increases command_seq, then the simulation
+/// writes the reply and sets reply_seq to the same number. If the simulation dies, its worker
+/// answers in its place.
+///
+/// An incarnation is one of the processes that have run this simulation; they are counted from 1.
 struct SlotHead {
   // Written by the rank.
   alignas(kLine) std::atomic<std::uint32_t> command_seq;  ///< futex: the simulation sleeps on it
   CommandKind command_kind;
   std::uint32_t command_incarnation;  ///< for kStep: the incarnation that ran the reset
   std::uint64_t command_size;
-  std::atomic<std::int64_t> command_ns;
+  std::atomic<std::int64_t> command_ns;  ///< time of the command
   std::atomic<std::uint32_t>
       rejected_incarnation;  ///< incarnation that wrote an invalid answer and must be replaced
   // Written by the simulation, or by its worker once the simulation is dead.
@@ -137,14 +141,15 @@ struct SlotHead {
   std::atomic<std::int64_t> progress_ns;  ///< last sign of life
   std::atomic<std::int32_t> pid;          ///< pid of the ready incarnation; 0 once it is found dead
   std::atomic<std::uint32_t> ready_incarnation;  ///< last incarnation that has started
-  SharedText<2048> error;                        ///< why the simulation gives up
+  SharedText<2048> error;                        ///< error with which the simulation ends
   // Written by the worker.
-  alignas(kLine) std::atomic<std::uint32_t> incarnation;  ///< counts the processes, from 1
+  alignas(kLine) std::atomic<std::uint32_t> incarnation;  ///< the latest incarnation
   SharedText<2048> death;  ///< how the last incarnation that died has ended
   alignas(kLine) SlotCounters counters;
 };
 
-/// The index of an environment among the environments of all nodes. Messages and seeds use it.
+/// Converts an environment's index within the node to its index among the environments of all nodes, which
+/// messages and seeds use.
 std::uint32_t number_of_env(std::span<std::byte> head, std::uint32_t env);
 
 /// Hash of the layout; it differs between builds with different layouts.
@@ -161,7 +166,7 @@ PoolHead& head_of(std::span<std::byte> head);
 /// @param found the layout_hash() in shared memory
 /// @throws WorkerError if another build has made the memory
 void check_layout(std::uint64_t found);
-/// @throws WorkerError if the head is of another build or its sizes contradict each other
+/// @throws WorkerError if the head is too short or was written by another build
 void check_head(std::span<const std::byte> head);
 RankBlock& rank_block(std::span<std::byte> head, std::uint32_t rank);
 WorkerBlock& worker_block(std::span<std::byte> head, std::uint32_t worker);

@@ -10,7 +10,7 @@
 
 namespace traffic::rollout {
 
-/// One environment of this rank, and its host.
+/// One environment of this rank. It is also the EnvHost to which the environment reports.
 struct LocalPool::Local final : EnvHost {
   enum class Phase { kIdle, kBusy, kAnswered, kLost };
 

@@ -1,4 +1,4 @@
-/// Checked MPI calls.
+/// TRAFFIC_ROLLOUT_MPI(call) makes an MPI call and throws an error if it fails.
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1
@@ -6,7 +6,7 @@
 
 namespace traffic::rollout {
 
-/// @throws WorkerError with MPI's own text
+/// @throws WorkerError with MPI's error text if `result` is an error code
 void check_mpi(int result, const char* call);
 
 #define TRAFFIC_ROLLOUT_MPI(call) ::traffic::rollout::check_mpi((call), #call)

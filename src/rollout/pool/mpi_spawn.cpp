@@ -13,6 +13,7 @@
 namespace traffic::rollout {
 namespace {
 
+/// An MPI_Info object that is freed at the end of its scope.
 class Info {
  public:
   Info() { TRAFFIC_ROLLOUT_MPI(MPI_Info_create(&info_)); }
@@ -28,8 +29,8 @@ class Info {
   MPI_Info info_ = MPI_INFO_NULL;
 };
 
-/// A communicator of this rank alone that returns errors: a failed spawn would otherwise end the
-/// rank without a message.
+/// A communicator of this rank alone that returns errors. With MPI's default error handler, a
+/// failed spawn would end the rank without a message of this program.
 class OwnComm {
  public:
   OwnComm() {
@@ -57,7 +58,7 @@ void spawn_workers(const WorkerSpawn& spawn) {
   int num_workers = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const NodeWorkers& node = spawn.nodes[i];
-    // Without this key `mpirun -np 2` on two slots cannot spawn.
+    // Without this key, MPI starts no further process if the ranks occupy all slots.
     infos[i].set("map_by", "slot:OVERSUBSCRIBE");
     // Without this key MPI would wait until each worker has called MPI_Init and has connected.
     infos[i].set("ompi_non_mpi", "true");

@@ -1,4 +1,4 @@
-/// Starts rollout workers through MPI. Only mpi_spawn.cpp includes mpi.h.
+/// The MPI calls of a pool's start: spawning rollout workers and exchanging data between ranks.
 #pragma once
 
 #include <sys/types.h>
@@ -9,9 +9,9 @@
 
 namespace traffic::rollout {
 
-/// The workers of a node.
+/// The workers to start on a node.
 struct NodeWorkers {
-  std::string host;  ///< as mpirun knows it
+  std::string host;  ///< the node's name, as mpirun uses it
   int count = 1;
   /// The node's notice board is the memory behind descriptor board_fd of process leader_pid.
   pid_t leader_pid = 0;
@@ -26,16 +26,15 @@ struct WorkerSpawn {
 };
 
 /// Starts the workers of all nodes and returns once their processes exist. The workers make no MPI
-/// calls, so nothing in their start can wait for an answer of MPI, and they may exit at any time.
-/// Open MPI's daemons watch the workers all the same: they end the job if a worker fails, and end
-/// the workers with the job.
+/// calls, so they may exit at any time without waiting for MPI. Open MPI's daemons still watch the
+/// workers: they end the job if a worker fails, and end the workers with the job.
 /// @throws WorkerError with MPI's own text
 void spawn_workers(const WorkerSpawn& spawn);
 
-/// Hands `bytes` of rank 0 to all ranks of the session's communicator.
+/// Copies `bytes` of rank 0 to all ranks of the session's communicator. Collective.
 void broadcast_from_rank0(int fortran_comm, void* bytes, int size);
 
-/// Hands `bytes` of every rank to all, in the order of ranks.
+/// Copies `bytes` of every rank to `of_all` on all ranks, in the order of ranks. Collective.
 void all_gather(int fortran_comm, const void* bytes, int size, void* of_all);
 
 }  // namespace traffic::rollout

@@ -7,7 +7,7 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr double kGlance_s = 0.25;  ///< time between checks that the leader still runs
+constexpr double kGlance_s = 0.25;  ///< seconds between two checks that the leader still runs
 constexpr int kNoPool = -1;
 
 }  // namespace
@@ -68,7 +68,8 @@ std::optional<os::Descriptor> NoticeReader::next_pool() {
     if (board.ended.load(std::memory_order_relaxed) != 0) return std::nullopt;
     const int fd = board.pool_fd.load(std::memory_order_relaxed);
     if (count != seen_ && fd != kNoPool) {
-      // The pool may end while this worker opens its memory. Then there is another notice.
+      // The pool may end while this worker opens its memory. `count` then changes, and the worker reads the
+      // board again.
       const auto is_current = [&] { return board.count.load(std::memory_order_acquire) == count; };
       try {
         os::Descriptor pool = open_pool_memory(pid_, fd);

@@ -1,5 +1,6 @@
-/// Memory through which the leader of a node tells the node's rollout workers which pool to serve.
-/// Workers live as long as the job and serve one pool after the other.
+/// The notice board: shared memory through which the leader (first rank) of a node tells the node's
+/// rollout workers which pool to serve. Workers live as long as the job and serve one pool after
+/// the other.
 #pragma once
 
 #include <sys/types.h>
@@ -20,11 +21,12 @@ struct alignas(kLine) Notices {
   SharedText<256> host;  ///< the node's name
   os::SharedProcess leader;
   std::atomic<std::uint32_t> count;   ///< futex: raised after every change
-  std::atomic<std::int32_t> pool_fd;  ///< the leader's descriptor of the pool's memory; -1: none
-  std::atomic<std::uint32_t> ended;   ///< 1: the workers exit
+  std::atomic<std::int32_t> pool_fd;  ///< the leader's descriptor of the pool's memory; -1 if there is
+                                      ///< no pool
+  std::atomic<std::uint32_t> ended;   ///< 1 after the leader has told the workers to exit
 };
 
-/// The board as the leader sees it.
+/// The leader's access to the board: it creates the board and posts pools.
 class NoticeBoard {
  public:
   /// @throws ResourceError
@@ -33,7 +35,8 @@ class NoticeBoard {
   [[nodiscard]] const os::Descriptor& file() const { return file_; }
   /// Tells the idle workers to serve this pool.
   void post(const PoolMemory& pool);
-  /// Call it before the pool's memory is closed, so that no worker opens another file in its place.
+  /// Removes the pool from the board. Call it before the pool's memory is closed, because another file may
+  /// then get the same descriptor.
   void withdraw(const PoolMemory& pool);
   /// Makes the workers that serve no pool exit.
   void end();
@@ -46,16 +49,17 @@ class NoticeBoard {
   os::Mapping mapping_;
 };
 
-/// The board as a worker sees it.
+/// A worker's access to the board: it waits for pools.
 class NoticeReader {
  public:
   /// @param pid process id of the leader
   /// @param fd the leader's descriptor of the board
-  /// @throws ResourceError; WorkerError if the leader is of another build or on another node
+  /// @throws ResourceError if the board cannot be opened; WorkerError if the leader runs another build or
+  /// runs on another node
   NoticeReader(pid_t pid, int fd);
 
   /// Waits for the next pool.
-  /// @return its memory; nothing once the leader has ended the workers or is gone itself
+  /// @return its memory; empty once the leader has called NoticeBoard::end() or is gone
   [[nodiscard]] std::optional<os::Descriptor> next_pool();
 
  private:

@@ -1,4 +1,5 @@
-/// The whole memory of a pool, as ranks map it.
+/// PoolMemory: creates or opens the shared memory of a pool on a node (layout.h), and maps all of
+/// it. Ranks use it; simulations map only parts of the memory.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +12,14 @@
 
 namespace traffic::rollout {
 
-/// Settings of a node's part of a pool, which the node's leader decides.
+/// Settings of the part of a pool on one node. The leader (first rank) of the node chooses them.
 struct PoolPlan {
-  Geometry geometry;  ///< num_ranks is set from ranks, settings_bytes from settings
+  Geometry geometry;  ///< create() computes num_ranks and settings_bytes from the members below
   std::vector<std::uint32_t> ranks = {0};  ///< ranks of the node, ascending
   double env_timeout_s = 300;
   std::uint32_t max_restarts = 5;
   std::string env_program;
-  std::string settings;  ///< text for the simulations; the pool does not read it
+  std::string settings;  ///< text that every simulation gets; the pool does not interpret it
 };
 
 class PoolMemory {
@@ -26,8 +27,8 @@ class PoolMemory {
   /// Creates the memory and fills in its head.
   /// @throws ResourceError
   static PoolMemory create(const PoolPlan& plan);
-  /// Maps memory that another process has created.
-  /// @throws ResourceError, WorkerError
+  /// Maps memory that this or another process has created.
+  /// @throws ResourceError if it cannot be mapped, WorkerError if another build created it
   explicit PoolMemory(os::Descriptor file);
 
   [[nodiscard]] const os::Descriptor& file() const { return file_; }
@@ -45,8 +46,8 @@ class PoolMemory {
   os::Mapping all_;
 };
 
-/// Creates memory to share with the rollout workers. It is sparse, because it has room for the
-/// largest command and answer of every simulation, and most of that room is never used.
+/// Creates memory to share with the rollout workers. It has room for the largest command and answer
+/// of every simulation. Most of that room is never used, so the file is sparse.
 /// @throws ResourceError
 os::Descriptor create_pool_file(std::size_t size_bytes);
 

@@ -20,19 +20,19 @@ void require_program(const std::filesystem::path& program) {
         program.string());
   }
   if (access(program.c_str(), X_OK) != 0) {
-    throw WorkerError("{} may not be executed; chmod +x it", program.string());
+    throw WorkerError("{} may not be executed: set its permission with chmod +x", program.string());
   }
 }
 
-/// The limit of a resource; no limit counts as the largest number.
+/// The limit of a resource. If there is none, getrlimit() reports the largest number.
 rlim_t limit_of(__rlimit_resource resource) {
   rlimit limit{};
   getrlimit(resource, &limit);
   return limit.rlim_cur;
 }
 
-/// Number of environments of a rank: environment e belongs to rank e mod size, whichever node that
-/// rank is on.
+/// Number of environments that belong to a rank. Environment e belongs to rank e mod size, on
+/// whichever node that rank runs.
 std::int64_t envs_of_rank(std::int64_t envs, int rank, int size) {
   return (envs - rank + size - 1) / size;
 }
@@ -63,8 +63,8 @@ void require_limits(const Geometry& geometry) {
         "(ulimit -n) or lower rollout.workers",
         geometry.num_workers(), files, limit_of(RLIMIT_NOFILE));
   }
-  // A simulation is two processes; a rollout worker runs a few threads, which count as processes.
-  // Root has no limit.
+  // A simulation runs in two processes, and the threads of a rollout worker count as processes, too. The
+  // limit does not apply to root.
   const rlim_t processes = 2 * geometry.num_envs + 4 * rlim_t{geometry.num_workers()};
   if (geteuid() != 0 && limit_of(RLIMIT_NPROC) < processes) {
     throw ResourceError(
@@ -80,7 +80,7 @@ PoolPlan plan_pool(const WorkerPoolSpec& spec, const comm::Topology& topology) {
   if (envs < topology.size) {
     throw ConfigError(
         "{} simulations (rollout.workers x rollout.envs_per_worker, at most "
-        "rollout.max_concurrent_envs) for {} ranks: expected at least one for each",
+        "rollout.max_concurrent_envs) for {} ranks: expected at least one for each rank",
         envs, topology.size);
   }
   PoolPlan plan;

@@ -1,4 +1,5 @@
-/// Checks and plans before the first process of a pool starts.
+/// Checks that a WorkerPool can start, and the choice of its sizes. pool_start.cpp calls these functions before it
+/// starts any process.
 #pragma once
 
 #include "pool_memory.h"
@@ -19,8 +20,8 @@ void require_spawning();
 /// @throws ResourceError naming the limit
 void require_limits(const Geometry& geometry);
 
-/// Plans the part of this rank's node: the environments of its ranks.
-/// @throws ConfigError if there are too few environments for the ranks
+/// Chooses the sizes of the pool's part on this rank's node, from the environments of the node's ranks.
+/// @throws ConfigError if there are fewer environments than ranks
 PoolPlan plan_pool(const WorkerPoolSpec& spec, const comm::Topology& topology);
 
 }  // namespace traffic::rollout

@@ -21,12 +21,13 @@
 namespace traffic::rollout {
 namespace {
 
-// Limits on an idle machine. MPI needs 20 ms to start a worker if nothing else runs, and the worker
-// is ready at once. Other machines need daemons, programs from network file systems and more.
-constexpr double kSpawn_s = 90.0;  ///< time in which MPI starts the processes
-constexpr double kStart_s = 30.0;  ///< time in which the workers then give a sign of life
-constexpr double kMeet_s = 60.0;   ///< additional time in which all ranks meet after each of these
-/// A start that failed because the machine was busy may succeed the second time.
+// Time limits on an idle machine, in seconds. On one machine MPI starts a worker in 20 ms, and the
+// worker is ready at once. The limits are much longer, because on several machines MPI first starts
+// daemons, and programs may have to be loaded from a network file system.
+constexpr double kSpawn_s = 90.0;  ///< in which MPI starts the processes
+constexpr double kStart_s = 30.0;  ///< in which every started worker gives a sign of life
+constexpr double kMeet_s = 60.0;   ///< added to each limit above for ranks that wait for the others
+/// Number of attempts. A start that failed because the machine was busy may succeed the second time.
 constexpr int kSpawns = 2;
 
 /// Factor by which a start may take longer than on an idle machine: the number of processes per
@@ -37,8 +38,8 @@ double slowdown() {
   return std::clamp(load_average() / cores, 1.0, kMost);
 }
 
-/// The report of a rank, which all ranks get. That of a leader also says where the memory of its
-/// node is.
+/// The result of a step of the start on one rank, which all ranks receive. The result of a leader (first
+/// rank of a node) also tells where the memory of its node is.
 struct Outcome {
   int code = 0;
   pid_t pid = 0;
@@ -60,8 +61,9 @@ Outcome not_started(const Error& error) {
                  fmt::format("the rollout workers could not be started: {}", error.what()));
 }
 
-/// Collective. Does everything that may fail on a node before workers start, and tells the workers
-/// that the job already has to serve this pool.
+/// Checks everything that can be checked before workers start, and creates the pool's memory on
+/// every node. Then posts the pool on the notice boards, so that idle workers of the job join it.
+/// Collective.
 /// @return the results of all ranks
 /// @throws the first failure, on all ranks
 std::vector<Outcome> make_memory(const comm::MpiSession& session, const WorkerPoolSpec& spec,
@@ -97,7 +99,7 @@ std::vector<Outcome> make_memory(const comm::MpiSession& session, const WorkerPo
   return of_ranks;
 }
 
-/// Starts the missing workers of all nodes at once. Rank 0 only.
+/// Starts the additional workers of all nodes at once. Only rank 0 calls it.
 Outcome start_workers(const comm::MpiSession& session, const WorkerPoolSpec& spec,
                       const std::vector<Outcome>& of_ranks, int attempt) {
   const double timeout_s = kSpawn_s * slowdown();
@@ -135,7 +137,7 @@ Outcome start_workers(const comm::MpiSession& session, const WorkerPoolSpec& spe
   return {};
 }
 
-/// Waits for the workers of this node. Leaders only.
+/// Waits for the workers of this node. Only leaders call it.
 Outcome await_workers(const PoolMemory& memory) {
   try {
     wait_for_workers(memory, kStart_s * slowdown());
@@ -145,8 +147,8 @@ Outcome await_workers(const PoolMemory& memory) {
   return {};
 }
 
-/// Collective. Starts the workers of all nodes and waits for them.
-/// @param memory of this node, on its leader
+/// Starts the workers of all nodes and waits for their first signs of life. Collective.
+/// @param memory memory of this node on its leader, empty on other ranks
 /// @return the first failure of any rank, the same on all ranks
 Outcome start_on_all_nodes(const comm::MpiSession& session, const WorkerPoolSpec& spec,
                            const std::vector<Outcome>& of_ranks, int attempt,
@@ -167,8 +169,8 @@ Outcome start_on_all_nodes(const comm::MpiSession& session, const WorkerPoolSpec
   return failed == all.end() ? Outcome{} : *failed;
 }
 
-/// Closes a pool whose start has failed. A worker that starts late finds it closed, or finds
-/// another pool.
+/// Closes a pool whose start has failed. A worker that starts late finds no pool, or the pool of the next
+/// attempt.
 void give_up(const PoolMemory& memory) {
   memory.pool().closing.store(1, std::memory_order_release);
   JobWorkers& workers = JobWorkers::of_this_process();

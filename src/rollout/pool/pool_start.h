@@ -1,4 +1,4 @@
-/// The start of a pool: memory on every node, then the workers that the job lacks.
+/// start_pool(), with which WorkerPool starts: it creates the memory and starts rollout workers.
 #pragma once
 
 #include "pool_memory.h"
@@ -7,7 +7,8 @@
 
 namespace traffic::rollout {
 
-/// Makes the memory of a pool on every node and starts the workers that are missing. Collective.
+/// Creates the memory of a pool on every node and starts the additional workers that the pool
+/// needs. Collective.
 /// @return the memory of this rank's node
 /// @throws as WorkerPool's constructor, the same on all ranks
 PoolMemory start_pool(const comm::MpiSession& session, const WorkerPoolSpec& spec);

@@ -1,5 +1,7 @@
-/// The three ends of a slot: the rank commands, the simulation answers, the worker answers for a
-/// dead simulation. None of them owns the memory.
+/// Access to a slot, the shared memory through which a rank and one simulation exchange commands
+/// and answers (SlotHead in layout.h). There is a class for each of the three processes that use
+/// it: the rank sends commands, the simulation answers, and the rollout worker answers for a dead
+/// simulation. None of the classes owns the memory.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +14,7 @@
 
 namespace traffic::rollout {
 
-/// The slot as the rank of the simulation sees it. For use by one thread.
+/// The rank's access to a slot: sends commands and reads answers. For use by one thread.
 class RankSlot {
  public:
   struct Answer {
@@ -23,7 +25,7 @@ class RankSlot {
 
   explicit RankSlot(SlotView view) : view_(view) {}
 
-  /// Whether a command is not answered yet.
+  /// Whether the last command has not been answered yet.
   [[nodiscard]] bool busy() const;
   /// Copies the command into the slot. The slot must not be busy.
   /// @param incarnation for kStep: the process that ran the reset
@@ -43,7 +45,7 @@ class RankSlot {
   SlotView view_;
 };
 
-/// The slot as the simulation sees it.
+/// The simulation's access to its slot: waits for commands and answers them.
 class EnvSlot {
  public:
   struct Order {
@@ -57,10 +59,10 @@ class EnvSlot {
 
   /// Tells the worker that this process has started, and publishes its pid.
   void announce_ready();
-  /// Waits for a command. @return nothing when the time is up
+  /// Waits for a command. @return the command; empty if there was none within timeout_s
   /// @throws WorkerError if the command is larger than its room
   [[nodiscard]] std::optional<Order> wait(double timeout_s);
-  /// A sign of life between answers.
+  /// Gives a sign of life between two answers.
   void progress();
   [[nodiscard]] std::span<std::byte> reply_buffer() const { return view_.reply; }
   void answer(ReplyKind kind, std::size_t payload_bytes);
@@ -75,22 +77,23 @@ class EnvSlot {
   std::uint32_t incarnation_;
 };
 
-/// The slot as its worker sees it.
+/// The rollout worker's access to a slot: watches the simulation and answers for it when it has died.
 class WorkerSlot {
  public:
   WorkerSlot(SlotView view, Bell& bell) : view_(view), bell_(bell) {}
 
   /// Call it before a new process starts. @return the incarnation of that process
   std::uint32_t begin_incarnation();
-  [[nodiscard]] bool ready() const;     ///< the present incarnation has started
-  [[nodiscard]] bool pending() const;   ///< a command waits for its answer
-  [[nodiscard]] bool rejected() const;  ///< the rank wants the present incarnation replaced
+  [[nodiscard]] bool ready() const;     ///< whether the present incarnation has started
+  [[nodiscard]] bool pending() const;   ///< whether a command waits for its answer
+  [[nodiscard]] bool rejected() const;  ///< whether the rank wants this incarnation replaced
   /// Time of the last command or sign of life, whichever is later.
   [[nodiscard]] std::int64_t last_activity_ns() const;
   /// The reason that the process itself gave for its end; may be empty.
   [[nodiscard]] std::string explanation() const { return view_.head->error.get(); }
-  /// Call it once the process is dead (reaped). Answers the command that waits for the process,
-  /// unless the next process can carry out that command.
+  /// Call it once the process is dead (reaped). If a command waits for its answer, the answer is
+  /// that the episode is lost. A command to begin an episode stays unanswered if the process died
+  /// before it was ready, because the next process can carry it out.
   void report_death(std::string_view why);
   [[nodiscard]] SlotCounters& counters() const { return view_.head->counters; }
 
@@ -99,6 +102,7 @@ class WorkerSlot {
   Bell& bell_;
 };
 
+/// Wakes the rank that sleeps on the bell.
 void ring(Bell& bell);
 
 }  // namespace traffic::rollout

@@ -1,4 +1,5 @@
-/// Starts, watches and replaces the simulations of one rollout worker. No MPI, no SUMO.
+/// Supervisor, the main loop of a rollout worker: starts, watches and replaces its simulation
+/// processes. It uses neither MPI nor SUMO.
 #pragma once
 
 #include <sys/types.h>
@@ -14,16 +15,17 @@
 
 namespace traffic::rollout {
 
-/// Pause before the n-th start in a row that follows a death: none after the first death, then
-/// doubling from 0.1 s to 2 s.
+/// Pause in seconds before a simulation is started again. There is no pause after the first failure
+/// in a row; then the pause doubles with each failure from 0.1 s up to 2 s.
 double restart_pause_s(std::uint32_t failures_in_row);
 
 class Supervisor {
  public:
+  /// Why run() has returned: the pool was closed, or a rank or the process that started this one is gone.
   enum class End { kClosed, kOrphaned };
 
   /// @param file the pool's memory; its simulations inherit the descriptor
-  /// @throws WorkerError if another build has made the memory; ResourceError if it cannot be mapped
+  /// @throws WorkerError if another build created the memory; ResourceError if it cannot be mapped
   Supervisor(os::Descriptor file, std::uint32_t worker);
 
   /// Runs until the pool is closed, or until a rank or the process that started this one is gone.
@@ -36,14 +38,15 @@ class Supervisor {
     std::uint32_t index;
     os::Mapping mapping;
     WorkerSlot slot;
-    os::ChildProcess process = {};  ///< empty: there is no process, and tend() starts one
+    os::ChildProcess process = {};  ///< if it is empty, tend() starts a process
     os::Descriptor output = {};     ///< stdout and stderr of the process
     std::string tail = {};          ///< the last bytes of its output
     std::int64_t started_ns = 0;
-    std::int64_t stopped_ns = 0;  ///< time at which the process was first seen stopped; 0: it runs
+    std::int64_t stopped_ns = 0;  ///< time since which the process is seen stopped; 0 if it runs
     std::int64_t oom_kills_before = 0;
     std::int64_t start_at_ns = 0;     ///< time of the next start if there is no process
-    std::string killed_because = {};  ///< why this supervisor has killed the process; else empty
+    std::string killed_because = {};  ///< why this supervisor has killed the process; empty if it
+                                      ///< has not
     std::uint32_t failures_in_row = 0;
     std::uint64_t episodes_at_failure = 0;
     bool given_up = false;

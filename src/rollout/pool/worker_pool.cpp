@@ -21,9 +21,9 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr double kGlanceS = 0.5;  ///< time between checks of the workers while waiting
-constexpr double kCloseS = 10.0;  ///< time that the workers have to end their simulations
-constexpr double kMeetS = 600.0;  ///< longest wait of the ranks for each other before the end
+constexpr double kGlanceS = 0.5;  ///< seconds between checks of the workers while a rank waits
+constexpr double kCloseS = 10.0;  ///< seconds that the workers have to end their simulations
+constexpr double kMeetS = 600.0;  ///< maximum seconds that ranks wait for each other in close()
 
 /// One environment of this rank.
 struct MyEnv {
@@ -32,7 +32,7 @@ struct MyEnv {
   enum class Phase { kIdle, kBusy, kAnswered };
   RankSlot slot;
   Phase phase = Phase::kIdle;
-  RankSlot::Answer answer = {};  ///< in the phase kAnswered its size has been checked
+  RankSlot::Answer answer = {};  ///< its size has been checked if the phase is kAnswered
 };
 
 }  // namespace
@@ -67,7 +67,8 @@ WorkerPool::WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& sp
   state_->memory.emplace(start_pool(session, spec));
   const comm::Topology& topology = session.topology();
   os::enter_self(rank_block(state_->memory->head(), state_->local_rank()).process);
-  // The k-th environment of this rank is the k-th environment of this rank on the node.
+  // Among all ranks, the k-th environment of this rank has index k * size + rank. Within the node it has
+  // index k * local_size + local_rank.
   for (const int env : my_envs()) {
     const auto round = static_cast<std::uint32_t>(env / topology.size);
     state_->envs.emplace_back(RankSlot(state_->memory->slot(
@@ -82,8 +83,9 @@ void WorkerPool::close() {
   state_->close();
 }
 
-/// The leader of each node closes the pool there. The workers then wait for the next pool. If the
-/// leader has to kill a worker, mpirun ends the job.
+/// The leader (first rank) of each node closes the pool there, and the workers then wait for the
+/// next pool. If a worker does not end its simulations in time, the leader kills it; mpirun then
+/// ends the job.
 void WorkerPool::State::close() {
   if (std::exchange(closed, true) || !is_leader() || !memory) return;
   JobWorkers& workers = JobWorkers::of_this_process();
@@ -92,7 +94,7 @@ void WorkerPool::State::close() {
   workers.give_back(static_cast<int>(memory->geometry().num_workers()));
 }
 
-/// Returns the event of an environment if it has answered since the last call.
+/// Returns the event of an environment if it has answered or failed since the last call.
 std::optional<Event> WorkerPool::State::look(int env, MyEnv& my) {
   if (my.phase != MyEnv::Phase::kBusy || my.slot.busy()) return std::nullopt;
   my.phase = MyEnv::Phase::kIdle;
@@ -141,7 +143,8 @@ std::optional<Event> WorkerPool::wait_any(std::span<const int> envs, double time
   const Bell& bell = state_->memory->bell(state_->local_rank());
   const Stopwatch waited;
   while (true) {
-    // The bell is read before the slots, so that an answer in between ends the sleep at once.
+    // The bell is read before the slots. An answer that arrives after a slot was read changes the bell, so
+    // sleep_while_equal() returns at once.
     const auto rings = bell.rings.load(std::memory_order_acquire);
     require_open(*state_->memory, kCloseS + kGlanceS);
     for (const int env : envs) {

@@ -23,7 +23,7 @@
 namespace traffic::rollout {
 namespace {
 
-/// Where the notice board is: a descriptor of the process that leads the node.
+/// Where the notice board is: the process id of the node's leader (its first rank) and the leader's descriptor.
 struct Source {
   pid_t pid = 0;
   int fd = -1;
@@ -42,8 +42,9 @@ std::optional<Source> parse(std::span<char* const> argv) {
   return source;
 }
 
-/// The number of this worker in a pool: workers count in the order in which they come.
-/// @return nothing if the pool has as many workers as it needs
+/// Joins a pool.
+/// @return the number of this worker in the pool, in the order of joining; empty if the pool
+/// already has as many workers as it needs
 std::optional<std::uint32_t> claim_number(const os::Descriptor& pool) {
   const os::Mapping first = map_pool_memory(pool, 0, sizeof(PoolHead), os::Access::kReadWrite);
   check_head(first.bytes());
@@ -52,7 +53,7 @@ std::optional<std::uint32_t> claim_number(const os::Descriptor& pool) {
   return number < head.geometry.num_workers() ? std::optional(number) : std::nullopt;
 }
 
-/// Ignores signals, because the ranks handle them, and a worker that a signal ends would end the
+/// Ignores signals, because the ranks handle them. If a signal ended a worker, mpirun would end the
 /// whole job. The simulations inherit this setting.
 void leave_signals_to_ranks() {
   for (const int number : {SIGUSR1, SIGUSR2, SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
@@ -66,14 +67,14 @@ int run_rollout_worker(int argc, char** argv) {
   const auto source = parse({argv, static_cast<std::size_t>(argc)});
   if (!source) {
     fmt::print(stderr,
-               "rollout_worker cannot be started by hand: trainings start it through MPI\n");
+               "rollout_worker cannot be started by hand: a training starts it through MPI\n");
     return static_cast<int>(ExitCode::kConfig);
   }
   leave_signals_to_ranks();
   os::lift_binding_of_mpirun();  // otherwise all simulations would share one core
   try {
     fault::hit("rollout_worker.start", 0, 1);
-    // If the job has ended meanwhile, perhaps successfully, this worker must not fail.
+    // If the leader is gone, the job has ended, perhaps successfully; this worker must not report a failure.
     if (kill(source->pid, 0) != 0 && errno == ESRCH) return static_cast<int>(ExitCode::kDone);
     NoticeReader notices(source->pid, source->fd);
     while (auto pool = notices.next_pool()) {
@@ -86,7 +87,7 @@ int run_rollout_worker(int argc, char** argv) {
     }
     return static_cast<int>(ExitCode::kDone);
   } catch (const std::exception& error) {
-    // An exit code other than 0 tells mpirun, which then ends the ranks.
+    // If the exit code is not 0, mpirun ends the ranks.
     fmt::print(stderr, "rollout_worker on {}: {}\n", hostname(), error.what());
     return static_cast<int>(ExitCode::kWorkers);
   }

@@ -1,4 +1,4 @@
-/// The rollout workers as a rank sees them.
+/// Functions with which a rank checks and ends the rollout workers of its node while it uses a WorkerPool.
 #pragma once
 
 #include "pool_memory.h"
@@ -6,14 +6,14 @@
 namespace traffic::rollout {
 
 /// Requires that the pool can still be used.
-/// @param grace_s time to wait before throwing if the leader has closed the pool, so that the
-/// leader can report its own error and end the job
+/// @param grace_s seconds to wait before throwing if the leader (first rank of the node) has closed
+/// the pool. In this time the leader can report its own error and end the job.
 /// @throws WorkerError if a worker has given up on a simulation (with the simulation's last
 /// output), or if the node's leader has closed the pool
 void require_open(const PoolMemory& memory, double grace_s);
 
-/// Waits until all workers have given a sign of life. The leader only.
-/// @throws WorkerError naming the first worker that has not given one in time
+/// Waits until all workers have given a sign of life. Only the leader calls it.
+/// @throws WorkerError naming the first worker that has given no sign of life in time
 void wait_for_workers(const PoolMemory& memory, double timeout_s);
 
 /// Requires that all workers of the node run.
@@ -22,9 +22,9 @@ void wait_for_workers(const PoolMemory& memory, double timeout_s);
 /// @throws WorkerError if a worker is gone or stopped
 void require_workers_alive(const PoolMemory& memory, double limit_s, std::int64_t oom_kills_before);
 
-/// Closes the pool and waits until the workers have ended its simulations; kills workers that do
-/// not do so in time. The leader only.
-/// @return whether no worker had to be killed
+/// Closes the pool and waits until the workers have ended its simulations. Kills workers that need longer than
+/// timeout_s. Only the leader calls it.
+/// @return true if every worker has ended its simulations in time
 bool close_pool(const PoolMemory& memory, double timeout_s);
 
 }  // namespace traffic::rollout

@@ -1,5 +1,6 @@
-/// The agent `lights` within a simulation: carries out choices, measures the time lost before each
-/// light, and reports the lights that must choose.
+/// ActingLights, the agent `lights` within a SUMO simulation. It carries out the choices of the
+/// rank's policy, measures the time that vehicles lose before each light, and reports the lights
+/// that must choose.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +37,10 @@ class ActingLights final : public AgentInSimulation {
   };
 
   LightChooser chooser_;
-  bool shows_graph_;  ///< the rank needs the graph of all lights
+  bool shows_graph_;  ///< whether the rank needs the graph of all lights
   sim::SumoEnv* sumo_ = nullptr;
   Setter setter_ = Setter::kProgram;
-  std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< if the graph is needed
+  std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< empty if no graph is needed
   // Measured or found in the present control period:
   std::vector<double> lost_s_;
   std::vector<LightChoice> choices_;

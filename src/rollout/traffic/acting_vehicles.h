@@ -1,5 +1,6 @@
-/// The agent `vehicles` within a simulation: carries out commands, and reports frames, candidates,
-/// the vehicles under control, and what scripts command or advise.
+/// ActingVehicles, the agent `vehicles` within a SUMO simulation. It carries out the commands of
+/// the rank's policy. It reports frames (graphs of all vehicles), candidates for commands, the
+/// vehicles under control, and the commands and advice of scripts.
 #pragma once
 
 #include <cstddef>
@@ -31,15 +32,16 @@ class ActingVehicles final : public AgentInSimulation {
   void write(ByteWriter& section, bool terminated, bool done) override;
 
  private:
-  /// Keeps the present frame if the rank sees the vehicles in this episode.
+  /// Stores the present frame if the rank observes the vehicles in this episode.
   void note_frame();
+  /// Counts the vehicles under control in this step, with hard braking and unsafe gaps.
   void note_controlled();
 
   scene::CandidateRule candidate_rule_;
-  std::unique_ptr<scene::Advisor> advisor_;  ///< null: none
+  std::unique_ptr<scene::Advisor> advisor_;  ///< null without vehicles.advisor
   sim::SumoEnv* sumo_ = nullptr;
-  bool observed_ = false;    ///< the rank sees the vehicles in this episode
-  bool is_advised_ = false;  ///< the rank drives the vehicles and has an advisor
+  bool observed_ = false;    ///< whether the rank observes the vehicles in this episode
+  bool is_advised_ = false;  ///< whether the rank commands the vehicles and has an advisor
   // Collected in the present control period:
   std::vector<scene::GraphFrame> frames_;  ///< the first num_frames_ belong to this period
   std::size_t num_frames_ = 0;

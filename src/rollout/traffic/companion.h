@@ -1,4 +1,5 @@
-/// The scripted controller that acts beside the trained controller (env.beside).
+/// Companion, the scripted controller named by env.beside. It acts in the same simulation as the
+/// policy that is trained, for example on agents that the policy does not control.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace traffic::rollout {
 
-/// Each simulation has one. Without env.beside it does nothing.
+/// Each simulation has one Companion. It does nothing if env.beside is empty.
 class Companion {
  public:
   explicit Companion(const config::Config& config);
@@ -23,7 +24,7 @@ class Companion {
   void act(sim::SumoEnv& sumo) { driver_.act(sumo); }
 
  private:
-  std::unique_ptr<scene::Controller> controller_;  ///< null: none
+  std::unique_ptr<scene::Controller> controller_;  ///< null if env.beside is empty
   sim::ControllerDriver driver_;
 };
 

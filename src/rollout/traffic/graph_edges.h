@@ -1,4 +1,4 @@
-/// A check of the edges of a graph that a simulation has sent.
+/// check_edges(), with which a rank checks the edges of a graph that a simulation has sent.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace traffic::rollout {
 
 /// Checks edges that are sorted by destination: edge_ptr [nodes + 1] rises from 0 to the number of
 /// edges, and edge_src holds indices of nodes.
-/// @throws WorkerError
+/// @throws WorkerError if they do not
 inline void check_edges(std::span<const std::int32_t> edge_ptr,
                         std::span<const std::int32_t> edge_src) {
   const auto edges = static_cast<std::int32_t>(edge_src.size());

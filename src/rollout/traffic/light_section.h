@@ -1,4 +1,4 @@
-/// The section of the agent `lights` as bytes.
+/// Encodes and decodes the section of the agent `lights` in messages between a simulation and its rank.
 #pragma once
 
 #include "traffic/rollout/traffic/agent_format.h"
@@ -10,6 +10,7 @@ namespace traffic::rollout {
 /// @throws WorkerError if the section does not fit
 void write_lights(const LightSection& lights, ByteWriter& section);
 
+/// The row of the agent `lights` in the table of agents (agent_format.h).
 AgentFormat lights_format();
 
 }  // namespace traffic::rollout

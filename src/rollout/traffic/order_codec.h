@@ -1,4 +1,5 @@
-/// Orders to a simulation as bytes: an episode (reset) or what the agents do next (step).
+/// Encodes and decodes the orders of a rank to a simulation: the description of an episode (for a reset), or the
+/// commands of the agents for the next control period (for a step).
 #pragma once
 
 #include <array>
@@ -21,7 +22,7 @@ EpisodeSpec read_episode(std::span<const std::byte> bytes);
 
 /// Replaces `bytes` by the encoded orders.
 void write_orders(const Orders& orders, std::vector<std::byte>& bytes);
-/// The orders to one agent.
+/// The commands to one agent.
 struct OrderSection {
   std::string agent;
   std::span<const std::byte> commands;  ///< a view into the bytes that were read
@@ -29,7 +30,7 @@ struct OrderSection {
 /// @throws WorkerError if the bytes are not orders
 std::vector<OrderSection> read_orders(std::span<const std::byte> bytes);
 
-/// Maximum size of the description of an episode, and of orders to the agents of env.agents.
+/// Maximum size in bytes of an order: the description of an episode, or commands to the agents of env.agents.
 std::size_t order_bytes(const config::Config& config);
 
 }  // namespace traffic::rollout

@@ -11,10 +11,11 @@ namespace traffic::rollout {
 namespace {
 
 constexpr std::uint32_t kPeriodMark = 0x54525045;
-/// Room for the head and for the growth by step and conflict.
+/// Bytes reserved for the head and the growth of each step and conflict.
 constexpr std::size_t kCommonBytes = std::size_t{8} << 20;
 
-/// Arrays follow: growth [S], conflict_growth [S, C]. Then the sections of the agents.
+/// Head of the message. The arrays growth [S] and conflict_growth [S, C] follow, then the sections of the
+/// agents.
 struct PeriodHead {
   std::uint32_t mark;
   std::uint8_t terminated;

@@ -1,7 +1,9 @@
-/// A control period as bytes in shared memory: a head, the growth of the objective, then a section
-/// for each agent that acts. Heads hold counts. The reader derives every offset from them and
-/// checks it against the size of the buffer, because a broken simulation may have written wrong
-/// counts.
+/// Encodes and decodes Period, the answer of a simulation after a control period. The bytes in
+/// shared memory are a head, the growth of the objective, then a section for each agent in
+/// env.agents.
+///
+/// Heads hold the sizes of arrays. The reader checks every array against the size of the buffer,
+/// because a broken simulation may have written wrong sizes.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +17,19 @@
 
 namespace traffic::rollout {
 
-/// Maximum size of a period in which the agents of env.agents act. Memory that is not written costs
-/// nothing.
+/// Maximum size in bytes of a period with the agents of env.agents. A generous maximum is cheap, because
+/// memory is allocated only when it is written.
 std::size_t period_bytes(const config::Config& config);
 
 /// Writes one period into a buffer.
 class PeriodWriter {
  public:
-  /// Writes everything but the sections of the agents.
+  /// Writes the head and the growth of the objective.
   /// @throws WorkerError if it does not fit
   PeriodWriter(const Period& period, std::span<std::byte> buffer);
 
   /// Adds the section of an agent.
-  /// @param write writes its content
+  /// @param write function that writes the content of the section
   /// @throws WorkerError if it does not fit
   void add(std::string_view agent, const std::function<void(ByteWriter&)>& write);
   /// Size of the period in bytes so far.
@@ -37,8 +39,8 @@ class PeriodWriter {
   ByteWriter writer_;
 };
 
-/// Reads a period and checks everything in it: counts, indices, order, finite numbers. The views
-/// point into the bytes.
+/// Reads a period and checks its counts, its indices, its order, and that its numbers are finite. The
+/// views in the result point into `bytes`.
 /// @param out overwritten
 /// @throws WorkerError naming what is wrong
 void read_period(std::span<const std::byte> bytes, Period& out);

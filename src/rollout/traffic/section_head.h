@@ -1,4 +1,4 @@
-/// The head of an agent's section in an order or an answer.
+/// The head before each agent's section in an order or an answer: the agent's name and the section's size.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace traffic::rollout {
 
-/// The content of the section follows, padded (bytes.h).
+/// The content of the section follows the head, padded to a multiple of kUnit bytes (bytes.h).
 struct SectionHead {
   std::array<char, kMaxAgentName + 1> agent{};  ///< ends with at least one zero
   std::uint64_t bytes = 0;                      ///< size of the content
@@ -30,10 +30,10 @@ struct SectionHead {
   }
 };
 
-/// A size in the type that the heads of sections use for counts.
+/// Converts a size to the type that heads use for counts.
 inline std::uint32_t count_of(std::size_t size) { return static_cast<std::uint32_t>(size); }
 
-/// Takes a section off the front of a message.
+/// Reads the next section of a message.
 struct ReadSection {
   SectionHead head;
   std::span<const std::byte> content;

@@ -20,10 +20,12 @@
 namespace traffic::rollout {
 namespace {
 
-/// A piece is loaded this long before its first decision, because some features look back in time.
+/// Seconds by which the saved traffic of a piece is older than the start of the piece. The simulation runs
+/// for this time before the first decision, because some features look back in time.
 constexpr double kLookBack_s = scene::kRecentS;
 
-/// @throws WorkerError if the episode is of a scenario that does not exist
+/// Name of the episode's scenario.
+/// @throws WorkerError if its index is not an index of `mix`
 const std::string& scenario_of(const EpisodeSpec& spec,
                                const std::vector<config::ScenarioShare>& mix) {
   if (static_cast<std::size_t>(spec.traffic.scenario) >= mix.size()) {
@@ -120,7 +122,7 @@ void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
   conflict_parts_.assign(parts.begin(), parts.end());
 }
 
-/// @param name one script, or one of vehicles and one of lights: "greedy+glide"
+/// @param name one script, or a script of vehicles and a script of lights, as in "greedy+glide"
 std::unique_ptr<scene::Controller> TrafficEnvironment::make_script(const std::string& name) const {
   std::vector<std::unique_ptr<scene::Controller>> parts;
   for (const std::string_view part : config::controller_parts(name)) {
@@ -129,12 +131,12 @@ std::unique_ptr<scene::Controller> TrafficEnvironment::make_script(const std::st
   return scene::join_controllers(std::move(parts));
 }
 
-/// The value of env.objective since the start of the episode.
 double TrafficEnvironment::achieved() const {
   return by_delay_ ? -sumo_.score().lost_s() : sumo_.score().numerator();
 }
 
-/// Contribution of each conflict to achieved(), but with time lost as a positive number.
+/// Contribution of each conflict to achieved(). If the objective is the time lost, it is positive here but
+/// negative in achieved().
 std::span<const double> TrafficEnvironment::conflict_parts() const {
   return by_delay_ ? sumo_.state().conflict_losses_s() : sumo_.state().conflict_numerators();
 }

@@ -1,4 +1,4 @@
-/// A SUMO simulation as an environment for any set of agents.
+/// TrafficEnvironment, which runs a SUMO simulation as an Environment of a pool, in the program sumo_env.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@
 
 namespace traffic::rollout {
 
-/// Runs episodes and control periods. A reset carries the description of an episode, a step the
-/// orders of the agents (order_codec.h); every answer is a control period (period_codec.h). A
-/// process has one environment, because libsumo can run one simulation in a process.
+/// The order of a reset is the description of an episode, and the order of a step contains the
+/// commands to the agents (order_codec.h). Every answer is a control period (period_codec.h). A
+/// process has one TrafficEnvironment, because libsumo can run only one simulation in a process.
 class TrafficEnvironment final : public Environment {
  public:
-  /// @param more agents that may act besides vehicles and lights
+  /// @param more agents that env.agents may name besides vehicles and lights
   TrafficEnvironment(const config::Config& config, std::uint32_t env,
                      const std::vector<SimulatedAgent>& more = {});
 
@@ -37,8 +37,9 @@ class TrafficEnvironment final : public Environment {
   void begin_episode(const EpisodeSpec& spec);
   void load_traffic(const EpisodeSpec& spec);
   [[nodiscard]] std::unique_ptr<scene::Controller> make_script(const std::string& name) const;
-  /// File that holds the traffic in which a piece begins.
+  /// File with the saved traffic in which a piece (EpisodeSeed::piece) begins.
   [[nodiscard]] std::filesystem::path piece_file(std::uint64_t seed, std::int64_t piece) const;
+  /// Saves the present traffic at the times at which the traffic of a piece must be saved.
   void save_piece();
   /// Whether the scenario or the piece has ended.
   [[nodiscard]] bool done() const;
@@ -46,8 +47,9 @@ class TrafficEnvironment final : public Environment {
   [[nodiscard]] bool is_cut() const;
   void begin_period();
   void obey(std::span<const std::byte> order);
-  /// @param step of the control period, from 1
+  /// @param step number of the step in the control period, from 1
   void run_step(std::int64_t step, EnvHost& host);
+  /// The value of env.objective since the start of the episode.
   [[nodiscard]] double achieved() const;
   [[nodiscard]] std::span<const double> conflict_parts() const;
   void note_growth(double growth);
@@ -61,7 +63,7 @@ class TrafficEnvironment final : public Environment {
   };
 
   config::Env options_;
-  std::string cache_;  ///< episodes.baseline_cache
+  std::string cache_;  ///< value of episodes.baseline_cache
   std::vector<config::ScenarioShare> mix_;
   scene::ControllerOptions script_options_;
   bool by_delay_;  ///< whether env.objective is delay
@@ -71,7 +73,7 @@ class TrafficEnvironment final : public Environment {
   std::vector<Acting> agents_;  ///< in the order of the table of agents
   scene::ControlPeriod control_period_;
   EpisodeSpec episode_;
-  std::unique_ptr<scene::Controller> script_;  ///< null: the rank decides, or there is no control
+  std::unique_ptr<scene::Controller> script_;  ///< null if EpisodeSpec::controller is empty
   sim::ControllerDriver script_driver_;
   // Collected in the present control period:
   std::vector<double> growth_;

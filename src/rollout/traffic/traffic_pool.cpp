@@ -20,8 +20,8 @@ Programs sumo_programs(const std::vector<std::string>& agents) {
     if (own == environment || own == format_of(kVehicles).program) continue;
     if (environment != format_of(kVehicles).program) {
       throw ConfigError(
-          "env.agents: agent {} acts in simulations of {}, another one in those of {}; expected "
-          "agents that one program simulates",
+          "env.agents: agent {} needs the simulation program {}, another agent needs {}; expected "
+          "agents that the same program simulates",
           agent, own, environment);
     }
     environment = own;
@@ -54,8 +54,8 @@ void TrafficPool::act(int env, const Orders& orders) {
   pool_->step(env, orders_);
 }
 
-/// Rejects an answer that cannot be read, or that contradicts the pool about the episode's end; the
-/// episode is then lost.
+/// Waits, then reads and checks the answer. An answer is rejected, and its episode lost, if it is not a
+/// valid period, or if it and the pool's event disagree on whether the episode has ended.
 std::optional<Event> TrafficPool::wait_any(std::span<const int> envs, double timeout_s) {
   const auto event = pool_->wait_any(envs, timeout_s);
   if (!event || event->lost) return event;
@@ -64,7 +64,8 @@ std::optional<Event> TrafficPool::wait_any(std::span<const int> envs, double tim
     read_period(pool_->answer(event->env), period);
     if (period.done() != event->done) {
       throw WorkerError(
-          "the episode has ended: {} by the observation, but {} by the message of the simulation",
+          "the simulation contradicts itself: whether the episode has ended is {} in its period, but "
+          "{} in the head of its message",
           period.done(), event->done);
     }
   } catch (const WorkerError& error) {

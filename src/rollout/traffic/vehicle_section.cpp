@@ -17,7 +17,7 @@ constexpr std::uint32_t kFrameMark = 0x54524652;
 constexpr std::size_t kGlobals = std::tuple_size_v<decltype(scene::GraphFrame::global_features)>;
 constexpr std::size_t kEdgeFeatures = 4;
 
-/// The frames follow, then the arrays in the order of the members that count them.
+/// Head of the section. The frames follow, then the arrays candidates, controlled, scripted and advice.
 struct VehiclesHead {
   std::uint32_t num_frames;
   std::uint32_t num_candidates;
@@ -26,8 +26,7 @@ struct VehiclesHead {
   std::uint32_t num_advice;
 };
 
-/// The arrays of a frame follow: vehicle_id, xy_m, node_features, edge_ptr, edge_src,
-/// edge_features.
+/// Head of a frame. Its arrays follow: vehicle_id, xy_m, node_features, edge_ptr, edge_src, edge_features.
 struct FrameHead {
   std::uint32_t mark;
   std::uint32_t nodes;
@@ -65,8 +64,8 @@ scene::FrameView read_frame(ByteReader& reader, std::size_t num_features) {
   const FrameHead& head = reader.take<FrameHead>(1, "a frame")[0];
   if (head.mark != kFrameMark || head.features != num_features) {
     throw WorkerError(
-        "observation has no frame with {} features per vehicle where its head "
-        "announces one",
+        "observation is damaged: a frame with {} features per vehicle was expected, but other bytes "
+        "were found",
         num_features);
   }
   // Each count is read once, so that the checked values are the values that are used.
@@ -98,7 +97,7 @@ void check_candidates(const VehicleSection& vehicles, std::int64_t num_conflicts
         candidate.conflict >= num_conflicts || candidate.approach < -1) {
       throw WorkerError(
           "observation's candidate is vehicle {} before conflict {} on approach {}; expected a "
-          "vehicle below {}, a conflict below {} and an approach from -1",
+          "vehicle below {}, a conflict below {} and an approach of at least -1",
           candidate.node, candidate.conflict, candidate.approach, nodes, num_conflicts);
     }
   }
@@ -133,7 +132,7 @@ void read_vehicles(ByteReader& reader, Period& period) {
   check_candidates(out, period.num_conflicts);
 }
 
-/// Room for the frames of a control period, with as many vehicles as there may be.
+/// Maximum size of the section: the frames of a control period with rollout.max_vehicles vehicles.
 std::size_t bytes_of_answer(const config::Config& config) {
   const auto frames = static_cast<std::size_t>(std::ceil(config.env.control_period_s)) + 1;
   const auto vehicles = static_cast<std::size_t>(config.rollout.max_vehicles);
@@ -145,7 +144,7 @@ std::size_t bytes_of_answer(const config::Config& config) {
   constexpr std::size_t kPadding = 8 * kUnit;
   const std::size_t frame_bytes =
       sizeof(FrameHead) + vehicles * node_bytes + edges * edge_bytes + kPadding;
-  // A script commands a vehicle about once a second at most, an advisor once in a period.
+  // A script commands a vehicle at most about once a second. An advisor commands it once in a period.
   const std::size_t vehicle_bytes =
       sizeof(scene::Candidate) + sizeof(ControlledVehicle) + sizeof(scene::Command) * (frames + 1);
   return sizeof(VehiclesHead) + frames * frame_bytes + vehicles * vehicle_bytes + kPadding;

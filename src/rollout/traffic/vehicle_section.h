@@ -1,4 +1,4 @@
-/// The section of the agent `vehicles` as bytes.
+/// Encodes and decodes the section of the agent `vehicles` in messages between a simulation and its rank.
 #pragma once
 
 #include "traffic/rollout/traffic/agent_format.h"
@@ -10,6 +10,7 @@ namespace traffic::rollout {
 /// @throws WorkerError if the section does not fit
 void write_vehicles(const VehicleSection& vehicles, ByteWriter& section);
 
+/// The row of the agent `vehicles` in the table of agents (agent_format.h).
 AgentFormat vehicles_format();
 
 }  // namespace traffic::rollout

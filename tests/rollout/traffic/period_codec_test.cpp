@@ -294,7 +294,7 @@ TEST(PeriodCodec, RefusesImpossibleSectionsOfLights) {
   refusal([](Lights& w) { w.rows[3] = INFINITY; }, "infinity");
   refusal([](Lights& w) { w.choices[1].light = 3; }, "lists light 3");
   refusal([](Lights& w) { w.choices[1].light = 0; }, "lists light 0");
-  refusal([](Lights& w) { w.choices[0].present = 2; }, "of which 2 is on");
+  refusal([](Lights& w) { w.choices[0].present = 2; }, "of which green 2 is on");
   refusal([](Lights& w) { w.choices[0].num_greens = 4; }, "has 5 rows");
   refusal([](Lights& w) { w.graph.node_features[3] = INFINITY; }, "infinity");
   refusal([](Lights& w) { w.graph.edge_features[1] = std::nanf(""); }, "NaN");

@@ -1,5 +1,5 @@
-/// The game 3v3 snakes as an environment of a pool. The user of the pool commands one team; a
-/// script plays the other.
+/// Makes the game 3v3 snakes an environment of a pool (pool/environment.h). The user of the pool
+/// commands one team, and a scripted opponent plays the other team.
 ///
 /// Programs that step thousands of games are faster with game::Arena. This class is for code that
 /// works on any pool of environments.
@@ -14,7 +14,9 @@
 
 namespace traffic::rollout {
 
-/// Orders and answers are the bytes of these structs, because both sides are on one machine.
+/// SnakesStart is the order of a reset and SnakesMove the order of a step; SnakesAnswer answers
+/// both. They are sent as the bytes of the structs, which is safe because both sides run on one
+/// machine.
 struct SnakesStart {
   std::uint64_t seed = 0;
   game::Opponent opponent = game::Opponent::kRandom;
@@ -29,7 +31,7 @@ struct SnakesAnswer {
       rewards{};  ///< rewards of the commanded team come first; 0 after a start
 };
 
-/// An episode is a game.
+/// Plays one game per episode.
 class SnakesEnvironment final : public Environment {
  public:
   Answer reset(std::span<const std::byte> order, std::span<std::byte> room, EnvHost& host) override;

@@ -1,4 +1,6 @@
-/// Environments as a rank sees them: it sends orders, they answer, many at once.
+/// EnvPool, the interface through which a rank uses its environments: the rank sends orders, and
+/// many environments work at the same time until they answer. WorkerPool and LocalPool implement
+/// it.
 ///
 ///     using Bytes = std::vector<std::byte>;
 ///
@@ -6,7 +8,7 @@
 ///              const std::function<Bytes(std::span<const std::byte> answer)>& decide) {
 ///       for (const int env : pool.my_envs()) pool.reset(env, episode);
 ///       for (int round = 0; round < rounds; ++round) {
-///         for (const std::vector<int>& group : pool.groups()) {  // one simulates, one decides
+///         for (const std::vector<int>& group : pool.groups()) {
 ///           for (const Event& event : pool.wait_all(group)) {
 ///             if (event.lost || event.done) {
 ///               pool.reset(event.env, episode);
@@ -19,8 +21,9 @@
 ///       pool.close();
 ///     }
 ///
-/// Orders and answers are bytes (environment.h). An environment that fails costs its episode and is
-/// replaced. Environment e belongs to rank e modulo the number of ranks. Not thread-safe.
+/// Orders and answers are bytes (environment.h). If an environment fails, its episode is lost and
+/// the pool replaces the environment. Environment e belongs to rank e modulo the number of ranks.
+/// Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -33,15 +36,15 @@
 
 namespace traffic::rollout {
 
-/// News of an environment: an answer, or its loss.
+/// What an environment has done since the last order: it has answered, or it has failed.
 struct Event {
   int env = -1;
-  bool lost = false;     ///< the episode is lost; otherwise answer(env) is valid
-  bool done = false;     ///< not lost: its episode has ended with this answer
-  std::string why = {};  ///< lost: how the environment ended, in a sentence
+  bool lost = false;     ///< true: the episode is lost; false: answer(env) is valid
+  bool done = false;     ///< the episode has ended with this answer; false if it is lost
+  std::string why = {};  ///< how the environment failed, as a sentence; empty if it has answered
 };
 
-/// Counts since the pool began. WorkerPool counts the environments of all ranks of the node,
+/// Counts since the pool was created. WorkerPool counts the environments of all ranks of the node,
 /// LocalPool those of this rank.
 struct PoolCounters {
   std::uint64_t steps = 0;          ///< simulation steps
@@ -52,7 +55,7 @@ struct PoolCounters {
   std::uint64_t rejected = 0;       ///< environments replaced because of an invalid answer
 };
 
-/// The interface of a pool that a collector uses.
+/// The part of a pool's interface that the collector (collector.h) uses.
 class EventSource {
  public:
   EventSource() = default;
@@ -66,13 +69,13 @@ class EventSource {
   /// in other processes: one group simulates while the rank decides for the other. There is one
   /// group if they run in the rank.
   [[nodiscard]] virtual std::span<const std::vector<int>> groups() const = 0;
-  /// Whether the event that answers the last order has not been returned yet.
+  /// Whether the environment has an order whose event wait_all() or wait_any() has not returned yet.
   [[nodiscard]] virtual bool busy(int env) const = 0;
-  /// Waits until all busy environments in `envs` have answered or are lost. The events are in the
-  /// order of `envs`.
+  /// Waits until all busy environments in `envs` have answered or have failed. The events are in
+  /// the order of `envs`.
   /// @param events overwritten; nothing is allocated once it is large enough
-  /// @throws WorkerError with an environment's last message if it cannot be kept running, or if its
-  /// worker is gone
+  /// @throws WorkerError if an environment fails again and again, with its last message, or if the
+  /// worker process that runs it is gone
   virtual void wait_all(std::span<const int> envs, std::vector<Event>& events) = 0;
   [[nodiscard]] std::vector<Event> wait_all(std::span<const int> envs);
 };
@@ -85,25 +88,27 @@ class EnvPool : public EventSource {
   [[nodiscard]] std::span<const int> my_envs() const final { return my_envs_; }
   [[nodiscard]] std::span<const std::vector<int>> groups() const final { return groups_; }
 
-  /// Begins an episode, whose first observation is the answer. The environment must not be busy.
-  /// Copies the order.
+  /// Sends the order to begin an episode; its first observation is the answer. The environment must
+  /// not be busy. Copies the order.
   virtual void reset(int env, std::span<const std::byte> order) = 0;
-  /// Gives the next order, after an answer that did not end the episode. Copies the order.
+  /// Sends the order for the next step. The last answer must not have ended the episode. Copies the
+  /// order.
   virtual void step(int env, std::span<const std::byte> order) = 0;
-  /// Waits for the first answer of these environments, one of which must be busy.
-  /// @return nothing when the time is up
+  /// Waits until the first of these environments has answered or failed. At least one of them must
+  /// be busy.
+  /// @return its event; empty if there was none within timeout_s
   /// @throws as wait_all
   virtual std::optional<Event> wait_any(std::span<const int> envs, double timeout_s = kNoLimit) = 0;
   /// Whether answer() is valid.
   [[nodiscard]] virtual bool has_answer(int env) const = 0;
-  /// The last answer, in place; valid until the next order to this environment.
+  /// The last answer, without a copy; valid until the next order to this environment.
   [[nodiscard]] virtual std::span<const std::byte> answer(int env) const = 0;
   /// Rejects an invalid answer: the episode is lost and the environment is replaced.
   /// @throws as wait_all
   virtual void reject(int env) = 0;
 
   [[nodiscard]] virtual PoolCounters counters() const = 0;
-  /// Ends the environments. Collective if the constructor of the pool is.
+  /// Ends the environments. Collective if the constructor of the pool is collective.
   virtual void close() = 0;
 
  protected:

@@ -1,7 +1,8 @@
-/// An environment of a pool: takes orders as bytes and answers with bytes.
+/// The interface Environment of a simulation or game that a pool runs: it receives orders as bytes
+/// and answers with bytes. A new kind of environment implements it.
 ///
-/// Only the environment and the codec of its user know the meaning of the bytes; no pool looks into
-/// them. An environment may keep state between the calls.
+/// A pool passes the bytes on and does not interpret them. Their meaning is agreed between the
+/// environment and the code that uses the pool.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@
 
 namespace traffic::rollout {
 
-/// The pool as an environment sees it. Counts cover all processes that the environment has had.
+/// What a pool provides to an environment while it runs. The counts go on when the pool replaces an
+/// environment that has failed.
 class EnvHost {
  public:
   EnvHost() = default;
@@ -21,20 +23,22 @@ class EnvHost {
   EnvHost(const EnvHost&) = delete;
   EnvHost& operator=(const EnvHost&) = delete;
 
-  /// Reports the begin of a simulation step, as a sign of life. @return number of earlier steps
+  /// An environment calls it at the beginning of every simulation step, which shows the pool that
+  /// it does not hang. @return number of earlier steps
   virtual std::uint64_t begin_step() = 0;
-  /// Number of episodes that reached their end.
+  /// Number of episodes of this environment that reached their end.
   [[nodiscard]] virtual std::uint64_t episodes() const = 0;
 };
 
-/// For use by one thread. If a call throws, the episode is lost and a new environment takes the
-/// place of this one. A pool of processes makes an environment for every episode in a new process,
-/// so that nothing is left of earlier episodes. LocalPool resets the same environment again and
-/// again.
+/// A simulation or game; it may keep state between calls. For use by one thread.
+///
+/// If a call throws, the episode is lost and the pool replaces this environment by a new one.
+/// WorkerPool creates an environment for every episode in a new process, so that nothing is left of
+/// earlier episodes. LocalPool resets the same environment for every episode.
 class Environment {
  public:
   struct Answer {
-    std::size_t size_bytes = 0;  ///< written to the room
+    std::size_t size_bytes = 0;  ///< number of bytes written to `room`
     bool done = false;           ///< the episode has ended
   };
 
@@ -43,22 +47,24 @@ class Environment {
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
-  /// Called once in a process of its own, before the first episode of a pool of processes.
-  /// @throws an error that would prevent every episode
+  /// Checks that episodes can run. WorkerPool calls it once, in a separate process, before the
+  /// first episode.
+  /// @throws the error that would prevent every episode
   virtual void try_out() {}
   /// Begins a new episode.
-  /// @param room for the answer, aligned to 64 bytes
+  /// @param room memory into which the environment writes its answer, aligned to 64 bytes
   virtual Answer reset(std::span<const std::byte> order, std::span<std::byte> room,
                        EnvHost& host) = 0;
-  /// Continues the episode, after reset() and before its end.
+  /// Carries out an order of the episode that reset() has begun and that has not ended.
   virtual Answer step(std::span<const std::byte> order, std::span<std::byte> room,
                       EnvHost& host) = 0;
 };
 
-/// Identity of an environment that is being made.
+/// Identifies an environment that a pool creates.
 struct EnvPlace {
-  std::uint32_t env = 0;
-  std::uint32_t incarnation = 1;  ///< number of environments made in this place, including this one
+  std::uint32_t env = 0;  ///< index of the environment in the pool
+  std::uint32_t incarnation = 1;  ///< 1 for the first environment of this index; each replacement
+                                  ///< counts one more
 };
 
 }  // namespace traffic::rollout

@@ -1,5 +1,5 @@
-/// A pool of cheap environments that the rank steps itself, such as thousands of games with steps
-/// of a few microseconds.
+/// LocalPool, a pool whose environments run in the rank's own process. It suits cheap environments,
+/// such as thousands of games with steps of a few microseconds.
 #pragma once
 
 #include <array>
@@ -19,17 +19,18 @@ struct LocalPoolSpec {
   int num_ranks = 1;
   int num_envs = 1;  ///< environments of all ranks
   std::size_t max_answer_bytes = 0;
-  std::uint32_t max_restarts = 5;  ///< limit of restarts in a row, without a finished episode
+  std::uint32_t max_restarts = 5;  ///< maximum number of replacements of an environment between two
+                                   ///< episodes that it finishes
   EnvFactory make;
 };
 
-/// reset() and step() run the environment before they return and allocate nothing, so that waiting
-/// returns at once. An exception of the factory, when it replaces an environment, reaches the
-/// caller. No member function is collective.
+/// reset() and step() run the environment before they return, so the waiting functions return at
+/// once. Neither allocates memory. If the factory throws while it replaces an environment, the
+/// caller gets the exception. No member function is collective.
 class LocalPool final : public EnvPool {
  public:
-  /// Makes this rank's environments.
-  /// @throws what the factory throws
+  /// Creates the environments of this rank.
+  /// @throws any exception of the factory
   explicit LocalPool(LocalPoolSpec spec);
   ~LocalPool() override;
 
@@ -61,7 +62,7 @@ class LocalPool final : public EnvPool {
 
   LocalPoolSpec spec_;
   std::size_t lines_each_ = 0;
-  std::vector<Line> rooms_;  ///< for the answers, in the order of the environments
+  std::vector<Line> rooms_;  ///< memory of the answers, in the order of my_envs()
   std::vector<std::unique_ptr<Local>> locals_;  ///< parallel to my_envs()
   PoolCounters counters_;
 };

@@ -1,5 +1,5 @@
-/// A pool whose environments run in separate processes, on the node of the rank that they belong
-/// to.
+/// WorkerPool, a pool whose environments run in separate processes, on the node of the rank that
+/// uses them. It runs the SUMO simulations of a training.
 #pragma once
 
 #include <filesystem>
@@ -15,10 +15,10 @@ class MpiSession;
 
 namespace traffic::rollout {
 
-/// The programs of a pool.
+/// Paths of the programs that a WorkerPool starts.
 struct Programs {
   std::filesystem::path rollout_worker;
-  std::filesystem::path environment;  ///< run_environment_process() is its main
+  std::filesystem::path environment;  ///< its main calls run_environment_process() (processes.h)
 };
 /// Path of a program in the folder of the running program.
 std::filesystem::path program_beside_this_one(const std::string& name);
@@ -27,26 +27,30 @@ std::filesystem::path program_beside_this_one(const std::string& name);
 struct WorkerPoolSpec {
   config::Rollout rollout;  ///< number of environments and their time limits
   Programs programs;
-  std::string settings;  ///< text for every environment process; the pool does not read it
+  std::string settings;  ///< text that every environment process gets; the pool does not interpret it
   std::size_t max_order_bytes = 0;
-  std::size_t max_answer_bytes = 0;  ///< memory for bytes that are never written is not allocated
-  /// A rollout_worker that gives no sign of life for this time counts as stopped; a running one
-  /// gives a sign every 50 ms. The time must be shorter than the time for which other ranks wait
-  /// for a rank that waits here.
+  std::size_t max_answer_bytes = 0;  ///< a generous value is cheap: memory is allocated when an
+                                     ///< answer is written
+  /// If a rollout_worker gives no sign of life for this many seconds, the pool reports it as
+  /// stopped. A running worker gives one every 50 ms. The value must be shorter than the time-out
+  /// of collective operations, so that the rank that waits for the worker reports the error before
+  /// other ranks time out.
   double worker_silence_s = 60.0;
 };
 
 /// Rank 0 starts rollout_worker processes through MPI, on every node as many as the environments of
-/// its ranks need. The workers live as long as the job: a pool uses the workers of earlier pools
-/// that have ended, and rank 0 starts only those that are missing. Each worker keeps the processes
-/// of a few environments running. Orders and answers pass through memory that the ranks and workers
-/// of a node share; waiting does not spin. The constructor and close() are collective.
+/// its ranks need. Each worker keeps the processes of a few environments running. The workers live
+/// as long as the job: a new pool reuses the workers of pools that have ended, and rank 0 starts
+/// only the additional workers that it needs.
+///
+/// Orders and answers pass through memory that the ranks and environments of a node share. Waiting
+/// processes sleep. The constructor and close() are collective.
 class WorkerPool final : public EnvPool {
  public:
-  /// Starts the workers that are missing, and waits for the first signs of life of all.
-  /// Environments may become ready later.
-  /// @throws WorkerError on every rank if a program is missing, cannot be started, or does not give
-  /// a sign of life in time; the time grows with the load of the machine
+  /// Starts additional workers if needed, and waits until every worker of the pool has given a sign
+  /// of life. Environments may become ready later.
+  /// @throws WorkerError on every rank if a program is missing, cannot be started, or gives no sign
+  /// of life in time; the time limit grows with the load of the machine
   /// @throws ResourceError if the user's limits on open files or processes are too low
   WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& spec);
   /// Ends the environments of this node if close() was not called, for example after an error.
@@ -55,7 +59,7 @@ class WorkerPool final : public EnvPool {
   void reset(int env, std::span<const std::byte> order) override;
   void step(int env, std::span<const std::byte> order) override;
   [[nodiscard]] bool busy(int env) const override;
-  /// rollout.env_timeout_s limits every wait: an environment that hangs is replaced.
+  /// Every wait ends, because an environment that hangs for rollout.env_timeout_s is replaced.
   std::optional<Event> wait_any(std::span<const int> envs, double timeout_s) override;
   using EnvPool::wait_all;
   void wait_all(std::span<const int> envs, std::vector<Event>& events) override;

@@ -1,5 +1,6 @@
-/// The table of agents as a rank knows them: how their sections are encoded, and which program
-/// simulates them. The shipped agents are vehicles and lights.
+/// The table of agents in a rank. An agent is a kind of thing that a policy controls; the shipped
+/// agents are vehicles and lights. For each agent the table tells how its sections in messages
+/// (sections.h) are encoded and which program simulates it.
 #pragma once
 
 #include <cstddef>
@@ -15,29 +16,31 @@
 
 namespace traffic::rollout {
 
+/// A row of the table: one agent.
 struct AgentFormat {
-  std::string_view agent;  ///< its name in env.agents
-  /// Maximum size of its section in an order, and in an answer. Memory that is not written costs
-  /// nothing.
+  std::string_view agent;  ///< name of the agent in env.agents
+  /// Maximum sizes of its section in an order and in an answer. A generous maximum is cheap, because
+  /// memory is allocated only when it is written.
   std::function<std::size_t(const config::Config&)> order_bytes;
   std::function<std::size_t(const config::Config&)> answer_bytes;
-  /// Reads and checks its section of an answer, and adds it to period.sections. The rest of the
-  /// period has been read before.
+  /// Reads and checks the agent's section of an answer, and adds it to period.sections. All members
+  /// of the period except `sections` have been read before.
   /// @throws WorkerError naming what is wrong; the episode is then lost
   std::function<void(ByteReader& section, Period& period)> read;
-  /// The program of the simulations in which the agent acts. It lies beside the running program.
+  /// Name of the program that simulates the agent. It is in the same folder as the running program.
   std::string_view program = "sumo_env";
-  /// Sections of the configuration that belong to this agent alone. Those of the shipped agents are
-  /// fields of config::Config.
+  /// Sections of the configuration file that belong to this agent alone. Empty for the shipped
+  /// agents, whose sections are fields of config::Config.
   std::vector<config::OwnSection> own_sections = {};
 };
 
-/// Vehicles, lights, then the agents that were added.
+/// All rows: vehicles, lights, then the agents added by add_agent_format().
 std::span<const AgentFormat> agent_formats();
 /// The format of an agent.
 /// @throws WorkerError if there is no such agent
 const AgentFormat& format_of(std::string_view agent);
-/// Adds an agent, also to the choices of env.agents. Call it before a configuration is read.
+/// Adds an agent to the table and to the names that env.agents accepts. Call it before a
+/// configuration is read.
 /// @throws Error if there is an agent of that name already
 void add_agent_format(AgentFormat format);
 

@@ -1,6 +1,9 @@
-/// The table of agents as a simulation knows them: how they observe the traffic and carry out
-/// orders. The shipped agents are vehicles and lights; another agent is a class derived from
-/// AgentInSimulation and a row that is passed to run_sumo_env().
+/// AgentInSimulation, the interface through which an agent observes the traffic of a SUMO
+/// simulation and carries out the orders of its rank. An agent is a kind of thing that a policy
+/// controls; the shipped agents are vehicles and lights.
+///
+/// To add an agent, derive a class from AgentInSimulation and pass a SimulatedAgent to
+/// run_sumo_env().
 #pragma once
 
 #include <cstddef>
@@ -20,22 +23,25 @@
 
 namespace traffic::rollout {
 
-/// An episode that begins. The simulation has been reset and waits for its first step.
+/// Passed to an agent when an episode begins. The simulation has been reset and has made no step
+/// yet.
 struct BeginningEpisode {
-  sim::SumoEnv& sumo;  ///< the same for all episodes
+  sim::SumoEnv& sumo;  ///< the simulation; the same object in all episodes
   const EpisodeSpec& spec;
-  const scene::Controller* script = nullptr;  ///< the scripted controller; null: none
+  const scene::Controller* script = nullptr;  ///< the scripted controller, null without one
 };
 
-/// A step of the simulation that has just been made.
+/// Describes the step that the simulation has just made.
 struct MadeStep {
-  bool frame_due = false;                    ///< a second or the period has ended
-  std::span<const scene::Command> scripted;  ///< commands that the scripted controller gave
+  bool frame_due = false;  ///< agents must record a frame: a second or the control period has ended
+  std::span<const scene::Command> scripted;  ///< commands of the scripted controller in this step
 };
 
-/// An agent within one simulation. The environment calls begin(), then for the answer to the reset
-/// and for every control period begin_period(), and at its end write(). Between these it calls
-/// obey() once, and before_step() and note_step() for every step.
+/// An agent within one simulation. TrafficEnvironment calls its functions in this order:
+/// - at the start of an episode: begin(), begin_period(), note_start(), write();
+/// - in every control period: begin_period(), obey(), then before_step() and note_step() for every
+/// simulation
+///   step, then write().
 class AgentInSimulation {
  public:
   AgentInSimulation() = default;
@@ -46,13 +52,14 @@ class AgentInSimulation {
   virtual void begin(const BeginningEpisode& episode) = 0;
   /// Discards the measurements of the last control period.
   virtual void begin_period() {}
-  /// Carries out the agent's section of an order. Not called if the order has none.
+  /// Carries out the agent's section of an order. Not called if the order has no section for this
+  /// agent.
   /// @throws WorkerError if the bytes are not commands to this agent
   virtual void obey(std::span<const std::byte> orders) = 0;
-  /// @param step of the control period, from 1
+  /// @param step number of the step in the control period, from 1
   virtual void before_step(std::int64_t /*step*/) {}
   virtual void note_step(const MadeStep& /*step*/) {}
-  /// Notes the first observation of an episode, which no step precedes.
+  /// Records the first observation of an episode, before its first step.
   virtual void note_start() {}
   /// Writes the agent's section of the answer.
   /// @param terminated the scenario has reached its end
@@ -60,10 +67,11 @@ class AgentInSimulation {
   virtual void write(ByteWriter& section, bool terminated, bool done) = 0;
 };
 
+/// Tells a simulation how to create an agent.
 struct SimulatedAgent {
-  std::string_view agent;  ///< its name in env.agents
+  std::string_view agent;  ///< name of the agent in env.agents
   std::function<std::unique_ptr<AgentInSimulation>(const config::Config&)> make;
-  /// As AgentFormat::own_sections.
+  /// Same meaning as AgentFormat::own_sections (agent_format.h).
   std::vector<config::OwnSection> own_sections = {};
 };
 

@@ -1,6 +1,6 @@
-/// Arrays in a shared buffer, one after the other, each padded to kUnit bytes. The reader checks
-/// every count, because a broken simulation may have written anything, and reads nothing outside
-/// the buffer.
+/// Writes and reads messages between a rank and a simulation: arrays in a shared buffer, one after
+/// the other, each padded to a multiple of kUnit bytes. The reader checks every count against the
+/// size of the buffer, because a broken simulation may have written anything.
 #pragma once
 
 #include <algorithm>
@@ -51,12 +51,14 @@ class ByteWriter {
   std::size_t used_ = 0;
 };
 
-/// Takes arrays off the front of a buffer.
+/// Reads the arrays of a buffer in the order in which ByteWriter wrote them, without copying them.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  /// @throws WorkerError if the buffer is shorter
+  /// Returns the next array.
+  /// @param what name of the array in the error message
+  /// @throws WorkerError if the buffer ends before the array
   template <typename T>
   std::span<const T> take(std::uint64_t count, std::string_view what) {
     if (count > bytes_.size() / sizeof(T) || padded(count * sizeof(T)) > bytes_.size()) {
@@ -67,7 +69,8 @@ class ByteReader {
     bytes_ = bytes_.subspan(padded(count * sizeof(T)));
     return {first, count};
   }
-  /// Returns a copy, because a value that is checked and then used must not change in between.
+  /// Reads one value and returns a copy. A view would be unsafe, because the simulation could
+  /// change the value after the reader has checked it.
   template <typename T>
   T take_one(std::string_view what) {
     T value;
@@ -84,8 +87,8 @@ class ByteReader {
   std::span<const std::byte> bytes_;
 };
 
-/// No quantity of traffic is larger, in any unit used here: metres of a country's roads, seconds of
-/// a decade, vehicles of a city times the seconds of a day.
+/// Larger values in a message are errors. No plausible quantity of traffic exceeds this limit in
+/// the units used here: not the metres of a country's roads, nor the seconds of a decade.
 inline constexpr double kLargest = 1e10;
 
 /// @throws WorkerError if a value is NaN, infinite or larger than kLargest

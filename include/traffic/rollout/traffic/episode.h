@@ -1,4 +1,5 @@
-/// The description of an episode that a rank asks a simulation to run.
+/// EpisodeSpec, the order of a rank to a simulation to run an episode: its traffic, its controller
+/// and the data that the rank needs.
 #pragma once
 
 #include <cstdint>
@@ -7,39 +8,43 @@
 
 namespace traffic::rollout {
 
-/// The traffic of an episode. Everything random in it follows from the seed; which simulation runs
-/// the episode makes no difference.
+/// The traffic of an episode. The seed determines everything random in it, whichever simulation
+/// process runs the episode.
+///
+/// A long scenario may be divided into pieces of PieceStore::piece_s seconds, each of which can be
+/// an episode. Piece 0 begins with empty roads. Every later piece begins in traffic that an earlier
+/// uncontrolled episode has saved to disk.
 struct EpisodeSeed {
   std::uint64_t seed = 0;
   std::int64_t scenario = 0;  ///< index into config::scenario_mix
   double demand_scale = 1.0;  ///< factor on the scenario's demand
-  /// Index of the piece of the scenario. Piece k begins at k * PieceStore::piece_s seconds. Pieces
-  /// after the first begin in traffic that the uncontrolled episode `saved_seed` left on disk.
+  /// Index of the piece of the scenario. Piece k begins at k * PieceStore::piece_s seconds.
   std::int64_t piece = 0;
-  std::uint64_t saved_seed = 0;
+  std::uint64_t saved_seed = 0;  ///< seed of the uncontrolled episode that saved the traffic
 };
 
-/// The folder in which uncontrolled episodes save their traffic, and how long the pieces are that
-/// begin in this traffic.
+/// The folder in which an uncontrolled episode saves its traffic shortly before every piece begins,
+/// and the length of the pieces.
 struct PieceStore {
-  double piece_s = 0;     ///< length of a piece; 0: episodes run the whole scenario
+  double piece_s = 0;     ///< length of a piece; 0 means that an episode runs the whole scenario
   std::uint64_t key = 0;  ///< name of the folder; it differs between scenarios and demands
-  bool saves = false;     ///< the episode runs the whole scenario and saves its traffic
+  bool saves = false;     ///< whether the episode runs the whole scenario and saves its traffic
 };
 
-/// Folder of a piece store. @param cache episodes.baseline_cache
+/// Path of the folder of a PieceStore. @param cache value of episodes.baseline_cache
 std::filesystem::path piece_folder(const std::string& cache, std::uint64_t key);
 
 /// An episode to run.
 struct EpisodeSpec {
   EpisodeSeed traffic{};
-  /// A scripted controller that decides within the simulation. If it is empty, the rank decides in
-  /// an observed episode, and any other episode has no control.
+  /// Name of a scripted controller that decides within the simulation. If it is empty, the rank
+  /// decides when `observed` is true, and the episode runs without control when `observed` is
+  /// false.
   std::string controller = {};
   bool advises =
       false;  ///< the scripted controller only reports what it would do; the rank decides
-  /// The rank needs the observations of the agents. Without them an episode yields scores only,
-  /// which costs less.
+  /// Whether the simulation sends the observations of the agents. If not, it sends scores only, which
+  /// costs less.
   bool observed = true;
   PieceStore store{};
 };

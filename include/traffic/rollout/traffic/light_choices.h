@@ -1,11 +1,12 @@
-/// The choices that a policy of traffic lights has in a simulation, and their translation into
-/// commands.
+/// LightChooser finds, at every decision, which traffic lights may choose something and what their
+/// options are. It translates the policy's choices into commands to the simulation.
 ///
-/// `lights.advisor` says how the policy acts. With `greedy` it takes the lights over and chooses
-/// one of their greens. With `program` or a script that keeps the programs, it chooses for each
-/// light whether the present phase lasts until the next decision (option 0) or ends before it
-/// (option 1). The feature `advised` marks the option that the program or the script would take. A
-/// policy that always takes the option of the program gives no commands at all.
+/// The options depend on the key `lights.advisor`. With `greedy`, the policy replaces the lights'
+/// own programs (their planned phase sequences) and chooses one of the greens of a light. With
+/// `program`, or with a script that keeps the programs, the policy has two options: the present
+/// phase lasts until the next decision (option 0) or ends before it (option 1). The feature
+/// `advised` marks the option that the program or the script would take. A policy that always takes
+/// the option of the program gives no commands at all.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +23,15 @@ namespace traffic::rollout {
 /// A light that must choose one of its options (scene::SignalBook::options).
 struct LightChoice {
   std::int32_t light = 0;       ///< index among the lights of the network
-  std::int32_t num_greens = 0;  ///< feature rows of this choice; they follow the previous choice's
+  std::int32_t num_greens = 0;  ///< number of options, each with one row of features; the rows of all
+                                ///< choices are stored in sequence
   std::int32_t present = 0;     ///< the option that the light shows now
 };
 
+/// Used by the agent `lights` within a simulation.
 class LightChooser {
  public:
-  /// @param advisor lights.advisor
+  /// @param advisor value of lights.advisor
   /// @param options options.period_s is the time between two decisions
   /// @throws ConfigError if there is no such advisor
   LightChooser(std::string_view advisor, const scene::ControllerOptions& options);
@@ -36,13 +39,14 @@ class LightChooser {
   [[nodiscard]] scene::SignalMode mode() const { return mode_; }
   /// Called at the start of every episode.
   void reset(std::uint64_t seed);
-  /// Replaces `choices` and `rows` by the lights that may switch now and the features of their
-  /// options.
+  /// Finds the lights that may switch now. Writes them to `choices` and the features of their
+  /// options to `rows`.
   /// @param rows [sum of num_greens, scene::signal_features()]
   void find(const scene::SignalView& view, std::vector<LightChoice>& choices,
             std::vector<float>& rows);
   /// Translates choices into commands.
-  /// @param chosen options of lights that find() has listed, as SignalCommand::green
+  /// @param chosen the option chosen for each light that find() has listed; SignalCommand::green is the
+  /// index of the option
   /// @param view unchanged since find()
   /// @return valid until the next call
   std::span<const scene::SignalCommand> commands(const scene::SignalView& view,
@@ -55,8 +59,8 @@ class LightChooser {
 
   scene::SignalMode mode_;
   double period_s_;                             ///< time between two decisions
-  std::unique_ptr<scene::Controller> advisor_;  ///< null: the programs themselves, or no advice
-  std::vector<std::size_t> advised_;            ///< [lights] option
+  std::unique_ptr<scene::Controller> advisor_;  ///< null if lights.advisor is `program` or `greedy`
+  std::vector<std::size_t> advised_;            ///< [lights] the advised option, 0 or 1
   std::vector<scene::SignalCommand> commands_;
 };
 

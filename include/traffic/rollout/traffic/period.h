@@ -1,5 +1,6 @@
-/// The outcome of one control period and the observations at its end: what a simulation sends to
-/// its rank, as views into memory that both processes map. Nothing is copied.
+/// Period, the answer of a simulation to its rank after each control period: the outcome of the
+/// period and the observations at its end. Its spans are views into memory that both processes map,
+/// so nothing is copied.
 #pragma once
 
 #include <cstdint>
@@ -17,32 +18,36 @@
 
 namespace traffic::rollout {
 
-/// Counts for a vehicle under control, and its follower, within the period.
+/// Counts within the period for one vehicle under control and the vehicle that follows it.
 struct ControlledVehicle {
   std::uint32_t vehicle_id = 0;
-  std::int32_t conflict = -1;     ///< conflict ahead when the vehicle was last seen; -1: none
+  std::int32_t conflict = -1;     ///< index of the conflict that was ahead of the vehicle at its last
+                                  ///< step under control; -1 if there was none
   std::int32_t steps = 0;         ///< simulation steps under control
   std::int32_t hard_brakes = 0;   ///< steps in which the vehicle or its follower braked hard
-  std::int32_t unsafe_steps = 0;  ///< steps in which either was too close to the vehicle ahead
+  std::int32_t unsafe_steps = 0;  ///< steps in which the vehicle or its follower was too close to the
+                                  ///< vehicle ahead of it
 };
 
-/// The section of the agent `vehicles`. Empty where vehicles do not act.
+/// The section of the agent `vehicles`. Empty if env.agents does not contain `vehicles`.
 struct VehicleSection {
-  /// One frame for each second of the period, oldest first; the last one shows the present.
+  /// One frame (a graph of all vehicles) for each second of the period, oldest first; the last frame is
+  /// the state at the end of the period.
   std::vector<scene::FrameView> frames;
   std::span<const scene::Candidate> candidates;  ///< in the order of the last frame's nodes
   std::span<const ControlledVehicle> controlled;
-  std::span<const scene::Command> scripted;  ///< commands that the scripted controller gave
+  std::span<const scene::Command> scripted;  ///< commands of the scripted controller in the period
   std::span<const scene::Command> advice;    ///< commands that vehicles.advisor would give now
 };
 
-/// The section of the agent `lights`. Empty where lights do not act. L lights, F
-/// scene::signal_features().
+/// The section of the agent `lights`. Empty if env.agents does not contain `lights`. L is the
+/// number of lights, F the number of scene::signal_features().
 struct LightSection {
   std::span<const double> lost_s;        ///< [L] time lost before each light within the period
   std::span<const LightChoice> choices;  ///< lights that choose now, in ascending order
   std::span<const float> rows;           ///< [sum of num_greens, F]
-  scene::SignalGraphView graph{};        ///< if lights.encoder_layers > 0 and there are choices
+  scene::SignalGraphView graph{};        ///< graph of all lights; empty if lights.encoder_layers is 0
+                                         ///< or no light chooses
 };
 
 /// One control period of S simulation steps on a road with C conflicts. The answer to a reset has
@@ -50,10 +55,10 @@ struct LightSection {
 struct Period {
   double time_s = 0;        ///< simulated time since the start of the episode
   bool terminated = false;  ///< the scenario has reached its end
-  bool truncated = false;   ///< the episode was cut at env.max_time_s or at the end of its piece
+  bool truncated = false;   ///< the episode ended at env.max_time_s or at the end of its piece
   std::int64_t num_conflicts = 0;
-  /// [S] growth of what env.objective counts: the numerator of the throughput score, or minus the
-  /// time lost (scene::EpisodeScore).
+  /// [S] growth of the objective in each step. Depending on env.objective, the objective is the
+  /// numerator of the throughput score, or minus the time lost (scene::EpisodeScore).
   std::span<const double> growth;
   std::span<const double> conflict_growth;  ///< [S, C] contribution of each conflict to growth
   scene::EpisodeScore score;                ///< since the start of the episode

@@ -1,6 +1,7 @@
-/// The agents' parts of the messages between a rank and a simulation. An order to a simulation and
-/// its answer consist of a common head and a section for each agent that acts. Only the agent's own
-/// code knows the content of its section.
+/// Sections: the agents' parts of the messages between a rank and a simulation. An agent is a kind
+/// of thing that a policy controls, such as vehicles or lights. An order and its answer consist of
+/// a common head and one section for each agent in env.agents. Only the agent's own code interprets
+/// its section.
 #pragma once
 
 #include <any>
@@ -22,17 +23,18 @@ inline constexpr std::string_view kLights = "lights";
 /// Maximum length of an agent's name.
 inline constexpr std::size_t kMaxAgentName = 23;
 
-/// The sections of an answer, each in the type of its agent (VehicleSection, LightSection).
+/// The sections of an answer. Each agent has its own type of section (VehicleSection,
+/// LightSection).
 class Sections {
  public:
-  /// Returns the section of this type. Adds an empty one if there is none.
+  /// Returns the section of this type. Adds an empty section if there is none.
   template <typename Section>
   Section& get() {
     std::any& section = sections_[typeid(Section)];
     if (!section.has_value()) section = Section{};
     return std::any_cast<Section&>(section);
   }
-  /// Returns the section of this type, or an empty one if the agent does not act.
+  /// Returns the section of this type, or an empty section if there is none.
   template <typename Section>
   [[nodiscard]] const Section& get() const {
     static const Section kNone{};
@@ -53,8 +55,8 @@ class Orders {
     std::span<const std::byte> commands;
   };
 
-  /// Adds the section of an agent. An agent has at most one.
-  /// @param agent its name in env.agents
+  /// Adds the section of an agent. An agent has at most one section.
+  /// @param agent name of the agent in env.agents
   /// @param commands plain structs, which must stay valid while the orders are used
   template <typename Command>
   void add(std::string_view agent, std::span<const Command> commands) {

@@ -1,4 +1,6 @@
-/// The main of sumo_env: one SUMO simulation, child of a rollout worker.
+/// The main function of the program sumo_env, which runs SUMO simulations for a training. A rollout
+/// worker starts it as a child process. Programs with additional agents call it from their own
+/// main.
 #pragma once
 
 #include <vector>
@@ -7,7 +9,7 @@
 
 namespace traffic::rollout {
 
-/// @param more agents that may act besides vehicles and lights
+/// @param more agents that env.agents may name besides vehicles and lights
 /// @return exit code
 int run_sumo_env(int argc, char** argv, const std::vector<SimulatedAgent>& more = {});
 

@@ -1,6 +1,6 @@
 // clang-format off
-/// SUMO simulations in a pool of environments, as a rank uses them: episodes, orders and control
-/// periods instead of bytes.
+/// TrafficPool, through which a rank runs SUMO simulations in a pool of environments. Its interface
+/// has episodes, orders and control periods where EnvPool has bytes.
 ///
 /// A loop over groups, in which one group simulates while the policy decides for the other:
 ///
@@ -36,10 +36,11 @@
 
 namespace traffic::rollout {
 
-/// The programs rollout_worker and sumo_env that lie beside the running program, or in place of
-/// sumo_env the program that AgentFormat::program names.
-/// @param agents env.agents
-/// @throws ConfigError if the agents need different programs
+/// Paths of rollout_worker and of the simulation program, both in the folder of the running
+/// program. The simulation program is sumo_env, or another program if AgentFormat::program of an
+/// agent names it.
+/// @param agents value of env.agents
+/// @throws ConfigError if two agents need different simulation programs
 Programs sumo_programs(const std::vector<std::string>& agents = {});
 
 /// Starts SUMO simulations in processes of their own. Collective.
@@ -47,8 +48,8 @@ Programs sumo_programs(const std::vector<std::string>& agents = {});
 std::unique_ptr<EnvPool> start_sumo_pool(const comm::MpiSession& session,
                                          const config::Config& config, const Programs& programs);
 
-/// Encodes episodes and orders for a pool and decodes its answers. Every answer is checked. If it
-/// is not a valid period, the episode is lost, as if its simulation had died.
+/// Encodes episodes and orders for an EnvPool, and decodes and checks its answers. If an answer is
+/// not a valid period, the episode is lost, as if its simulation had died.
 class TrafficPool final : public EventSource {
  public:
   explicit TrafficPool(std::unique_ptr<EnvPool> pool);
@@ -63,10 +64,10 @@ class TrafficPool final : public EventSource {
 
   /// Begins an episode; the answer is its first observation. The environment must not be busy.
   void start_episode(int env, const EpisodeSpec& spec);
-  /// Orders one control period and returns at once. The last answer must not have ended the
-  /// episode.
+  /// Sends the order to simulate one control period, and returns at once. The last answer must not have
+  /// ended the episode.
   void act(int env, const Orders& orders);
-  /// Whether an order has not been answered yet.
+  /// See EventSource::busy.
   [[nodiscard]] bool busy(int env) const override { return pool_->busy(env); }
 
   /// As EnvPool::wait_any.
@@ -78,7 +79,7 @@ class TrafficPool final : public EventSource {
   [[nodiscard]] const Period& period(int env) const;
 
   [[nodiscard]] PoolCounters counters() const { return pool_->counters(); }
-  /// Collective if the pool is.
+  /// Ends the simulations. Collective if EnvPool::close() of the pool is collective.
   void close() { pool_->close(); }
 
  private:
