@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "traffic/core/error.h"
 #include "traffic/scene/score.h"
@@ -28,7 +29,8 @@ TriedScript script_from(const Json& json) {
   return {.controller = json.at("controller"),
           .seeds = json.at("seeds"),
           .gain = json.at("gain_%"),
-          .half_width = json.at("+-95%"),
+          .half_width = json.at("+-95%").is_null() ? std::numeric_limits<double>::infinity()
+                                                   : json.at("+-95%").get<double>(),
           .ocr_gain = json.at("ocr_gain_%"),
           .delay_gain = json.at("delay_gain_%"),
           .safety_excess = json.at("safety_excess"),
@@ -49,6 +51,10 @@ std::vector<TriedScript> scripts_from(const Json& list) {
 }
 
 }  // namespace
+
+double TriedScript::standard_error() const {
+  return seeds < 2 ? half_width : half_width / report::student_t_two_sided(0.95, seeds - 1);
+}
 
 const TriedScript* ScenarioSearch::found() const {
   const auto one = std::ranges::find_if(

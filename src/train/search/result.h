@@ -17,7 +17,7 @@ struct TriedScript {
   std::string controller;  ///< text of the script, such as "meter(density=25)"
   std::int64_t seeds = 0;  ///< number of seeds
   double gain = 0;         ///< mean gain in the objective, %
-  double half_width = 0;   ///< half the width of the gain's 95 % interval
+  double half_width = 0;   ///< half the width of the gain's 95 % interval; infinite for one seed
   double ocr_gain = 0;     ///< mean gain in throughput, %
   double delay_gain = 0;   ///< mean gain in delay, %
   /// Number of emergency stops, emergency brakings and collisions per run above
@@ -27,6 +27,8 @@ struct TriedScript {
   double controlled_s = 0;  ///< vehicle-seconds under control per run
 
   [[nodiscard]] bool is_safe() const { return safety_excess <= 0.0; }
+  /// Standard error of the mean gain; infinite for one seed.
+  [[nodiscard]] double standard_error() const;
   /// Lower end of the 95 % interval of the gain.
   [[nodiscard]] double low() const { return gain - half_width; }
   /// Whether the script is safe and the whole interval of the gain lies above 0.

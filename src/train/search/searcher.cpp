@@ -32,7 +32,7 @@ bool is_better(const TriedScript& a, const TriedScript& b) {
 bool needs_more_seeds(const std::vector<TriedScript>& finalists) {
   return std::ranges::none_of(finalists, &TriedScript::helps) &&
          std::ranges::any_of(finalists, [](const TriedScript& script) {
-           return script.is_safe() && script.gain > 0.5 * script.half_width;
+           return script.is_safe() && script.gain > script.standard_error();
          });
 }
 
@@ -335,7 +335,7 @@ Searcher::End Searcher::run_rounds(const std::vector<Round>& rounds, Place& plac
   for (ScriptRun& run : runs) alive.push_back(&run);
   const double begin = budget_.is_timed() ? budget_.spent_share() : 0.0;
   for (std::size_t r = 0; r < rounds.size(); ++r) {
-    alive.resize(static_cast<std::size_t>(rounds[r].scripts));
+    alive.resize(std::min(alive.size(), static_cast<std::size_t>(rounds[r].scripts)));
     const std::string label =
         fmt::format("search: {}, round {} of {}, {} scripts on {} seeds", search.scenario, r + 1,
                     rounds.size(), rounds[r].scripts, rounds[r].seeds);
@@ -344,14 +344,12 @@ Searcher::End Searcher::run_rounds(const std::vector<Round>& rounds, Place& plac
                           .count = rounds[r].seeds};
     const double part = static_cast<double>(r + 1) / static_cast<double>(rounds.size());
     const double until = begin + part * (place.rounds_end - begin);
-    if (const End end = runs_.run(label, seeds, kMinSeeds, until, place.none, alive);
-        end != End::kDone) {
-      return end;
-    }
+    const bool drops_hopeless = budget_.is_timed() && r == 0 && seeds.count == kMinSeeds;
+    const End end = drops_hopeless ? run_two_seeds(label, seeds, until, place, alive)
+                                   : runs_.run(label, seeds, kMinSeeds, until, place.none, alive);
+    if (end != End::kDone) return end;
     place.round_seeds = static_cast<std::int64_t>(alive.front()->outcomes.size());
-    std::ranges::sort(alive, [&](const ScriptRun* a, const ScriptRun* b) {
-      return is_better(compared(*a, place.none, place), compared(*b, place.none, place));
-    });
+    sort_by_gain(place, alive);
     const TriedScript best = compared(*alive.front(), place.none, place);
     spdlog::info("{}: best {}, {:+.2f} +- {:.2f} %", label, best.controller, best.gain,
                  best.half_width);
@@ -366,19 +364,46 @@ Searcher::End Searcher::run_rounds(const std::vector<Round>& rounds, Place& plac
   return End::kDone;
 }
 
+void Searcher::sort_by_gain(const Place& place, std::vector<ScriptRun*>& runs) const {
+  std::ranges::sort(runs, [&](const ScriptRun* a, const ScriptRun* b) {
+    return is_better(compared(*a, place.none, place), compared(*b, place.none, place));
+  });
+}
+
+/// Runs the scripts on two seeds. After the first seed it drops the worse half of the scripts, but
+/// no script that gains. A script that jams the traffic also takes the most time.
+Searcher::End Searcher::run_two_seeds(const std::string& label, const SeedRange& seeds,
+                                      double until_share, Place& place,
+                                      std::vector<ScriptRun*>& alive) {
+  SeedRange one = seeds;
+  one.count = 1;
+  End end = runs_.run(label, one, 1, until_share, place.none, alive);
+  if (end != End::kDone) return end;
+  sort_by_gain(place, alive);
+  const std::size_t half = std::max<std::size_t>(kFinalists, (alive.size() + 1) / 2);
+  while (alive.size() > half && compared(*alive.back(), place.none, place).gain < 0.0) {
+    alive.pop_back();
+  }
+  ++one.first;
+  return runs_.run(label, one, 1, until_share, place.none, alive);
+}
+
 /// Compares the finalists with no control on seeds that they were not chosen on. If these seeds are
-/// too few to show a gain, it uses up to four times as many.
+/// too few to show a gain, it uses up to four times as many. If the time does not suffice for
+/// kMinFinalSeeds seeds, it compares only the best finalist.
 Searcher::End Searcher::compare_finalists(const std::vector<std::string>& finalists,
                                           double until_share, Place& place) {
   ScriptRun none{.controller = "none"};
   std::vector<ScriptRun> runs;
   for (const std::string& controller : finalists) runs.push_back({.controller = controller});
-  std::vector<ScriptRun*> all;
-  for (ScriptRun& run : runs) all.push_back(&run);
   std::int64_t at_least = kMinFinalSeeds;
   if (budget_.is_timed()) {
-    at_least = std::clamp(budget_.fitting(place.end) / (std::ssize(runs) + 1), kMinSeeds, at_least);
+    const std::int64_t fitting = budget_.fitting(place.end);
+    if (fitting < (std::ssize(runs) + 1) * kMinFinalSeeds) runs.resize(1);
+    at_least = std::clamp(fitting / (std::ssize(runs) + 1), kMinSeeds, at_least);
   }
+  std::vector<ScriptRun*> all;
+  for (ScriptRun& run : runs) all.push_back(&run);
   std::vector<TriedScript> results;
   const auto run_on = [&](const char* which, std::int64_t count, std::int64_t minimum,
                           double until) {

@@ -35,7 +35,8 @@ class Searcher {
   /// has these parts:
   ///
   /// 1. Rounds run fewer and fewer scripts on more and more seeds.
-  /// 2. The best two scripts are compared with no control on fresh seeds.
+  /// 2. The best two scripts are compared with no control on fresh seeds; if the time is short,
+  ///    only the best one.
   /// 3. If the script that gains most is unsafe, milder versions of it are tried.
   ///
   /// @param scripts [scenarios] the scripts to try in each scenario
@@ -77,6 +78,9 @@ class Searcher {
   void warn_of_few_scripts(const std::vector<Round>& rounds, const Place& place) const;
   End run_rounds(const std::vector<Round>& rounds, Place& place,
                  std::vector<std::string>& finalists);
+  void sort_by_gain(const Place& place, std::vector<ScriptRun*>& runs) const;
+  End run_two_seeds(const std::string& label, const SeedRange& seeds, double until_share,
+                    Place& place, std::vector<ScriptRun*>& alive);
   End compare_finalists(const std::vector<std::string>& finalists, double until_share,
                         Place& place);
   [[nodiscard]] const TriedScript& preferred(const std::vector<ScriptRun>& runs,
