@@ -15,6 +15,22 @@ double free_trip_s(const EpisodeScore& score, double step_length_s) {
   return ratio(std::max(0.0, driven_s - score.time_loss_s), score.numerator());
 }
 
+/// Number of vehicles that have departed or wait to enter, and have not left.
+double in_system(const EpisodeScore& score) {
+  return static_cast<double>(score.running + score.waiting);
+}
+
+/// Number of vehicles that would be in the system now if vehicles came evenly, all of them spent
+/// the same time T in it, and their total time in it were that of the episode. T follows from that
+/// total, demand * (T - T^2 / (2 * seconds)): vehicles that came within the last T are still there.
+double even_in_system(const EpisodeScore& score, double step_length_s) {
+  const double demand = static_cast<double>(score.departed + score.waiting);
+  const double total_s =
+      static_cast<double>(score.vehicle_steps) * step_length_s + score.depart_delay_s;
+  const double mean_in_system = ratio(total_s, score.seconds);
+  return demand * (1.0 - std::sqrt(std::max(0.0, 1.0 - 2.0 * ratio(mean_in_system, demand))));
+}
+
 }  // namespace
 
 double EpisodeScore::ocr_all() const {
@@ -30,12 +46,19 @@ bool is_steady(const EpisodeScore& score, double step_length_s) {
 bool is_saturated(const EpisodeScore& score, double step_length_s) {
   constexpr double kThrough = 0.9;   // share of the vehicles that would get through in free traffic
   constexpr double kWaiting = 0.02;  // waiting vehicles / departed vehicles
+  constexpr double kStuck = 0.5;   // share of those vehicles below which traffic is at a standstill
+  constexpr double kGrowth = 1.2;  // vehicles in the system / those of an even flow
   if (!is_steady(score, step_length_s)) return false;
   const double trip_s = free_trip_s(score, step_length_s);
   // Vehicles that entered within the last trip_s have covered half of their trip on average.
   const double free_ocr = std::max(0.0, 1.0 - 0.5 * ratio(trip_s, score.seconds));
-  return score.ocr_all() < kThrough * free_ocr ||
-         static_cast<double>(score.waiting) > kWaiting * static_cast<double>(score.departed);
+  const bool falls_short =
+      score.ocr_all() < kThrough * free_ocr ||
+      static_cast<double>(score.waiting) > kWaiting * static_cast<double>(score.departed);
+  // Even traffic falls short, too, if trips take far longer than without losses, as among traffic
+  // lights. Then, however, the number of vehicles does not grow.
+  return falls_short && (score.ocr_all() < kStuck * free_ocr ||
+                         in_system(score) > kGrowth * even_in_system(score, step_length_s));
 }
 
 double value_of(const EpisodeScore& score, Objective objective) {

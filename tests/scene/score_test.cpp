@@ -55,10 +55,42 @@ TEST(Score, VehiclesStillOnTheWayDoNotMeanSaturation) {
   constexpr double kStep_s = 0.5;
   s.vehicle_steps = 2 * 85 * 270;  // trips of 270 s: ocr_all is 0.85 at best
   EXPECT_FALSE(is_saturated(s, kStep_s));
-  s.time_loss_s = 85.0 * 200;  // trips of 70 s without losses: ocr_all 0.96 at best
+  s.vehicle_steps = 2 * 30 * 450;          // the number of vehicles has grown evenly from 0 to 30
+  s.time_loss_s = 30.0 * 450 - 85.0 * 70;  // trips of 70 s without losses: ocr_all 0.96 at best
   EXPECT_TRUE(is_saturated(s, kStep_s));
   s.time_loss_s = 0;
   s.waiting = 3;
+  EXPECT_TRUE(is_saturated(s, kStep_s));
+}
+
+TEST(Score, SlowTripsDoNotMeanSaturationWhileTheNumberOfVehiclesIsConstant) {
+  constexpr double kStep_s = 1.0;
+  EpisodeScore s;  // traffic lights: trips take 180 s, and would take 100 s without losses
+  s.seconds = 380;
+  s.departed = 329;
+  s.waiting = 3;
+  s.arrived = 172;
+  s.running = 157;
+  s.completion_sum = 78;
+  s.vehicle_steps = 45'600;  // all vehicles are on the road for 180 s or until now
+  s.time_loss_s = 45'600 - 250.0 * 100;
+  EXPECT_TRUE(is_steady(s, kStep_s));
+  EXPECT_FALSE(is_saturated(s, kStep_s));
+  s.vehicle_steps = 157 * 190;  // the same number of vehicles now, but it has grown evenly from 0
+  s.time_loss_s = 157.0 * 190 - 250.0 * 100;
+  EXPECT_TRUE(is_saturated(s, kStep_s));
+}
+
+TEST(Score, TrafficAtAStandstillIsSaturatedThoughNoMoreVehiclesEnter) {
+  constexpr double kStep_s = 1.0;
+  EpisodeScore s;  // a jam from the first minute on: almost all vehicles are in it
+  s.seconds = 1000;
+  s.departed = 300;
+  s.arrived = 10;
+  s.running = 290;
+  s.completion_sum = 30;
+  s.vehicle_steps = 280'000;
+  s.time_loss_s = 280'000 - 40.0 * 100;
   EXPECT_TRUE(is_saturated(s, kStep_s));
 }
 

@@ -76,8 +76,10 @@ struct EpisodeScore {
 bool is_steady(const EpisodeScore& score, double step_length_s);
 /// Whether traffic is steady and the network cannot serve the demand, so that a controller can
 /// raise ocr_all. In other traffic a controller can only lower delay_s. The network cannot serve
-/// the demand if many vehicles wait to enter, or if ocr_all is far below its value without losses.
-/// That value is below 1, because some vehicles are still on the road at the end.
+/// the demand if two conditions hold. First, many vehicles wait to enter, or ocr_all is far below
+/// its value without losses. That value is below 1, because some vehicles are still on the road at
+/// the end. Second, the number of vehicles on the road or waiting to enter has grown until now, or
+/// hardly any vehicle gets through.
 /// @param step_length_s duration of a step
 bool is_saturated(const EpisodeScore& score, double step_length_s);
 

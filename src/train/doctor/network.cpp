@@ -173,9 +173,10 @@ Finding try_out(const sim::NetworkStudy& study, const config::Config& config, bo
     finding.found +=
         "; the network is still filling, so whether the traffic is saturated is not known yet";
   } else {
-    finding.found += scene::is_saturated(score, env.step_length_s())
-                         ? "; saturated: control can improve ocr_all and delay_s"
-                         : "; not saturated: control can improve delay_s";
+    const bool saturated = scene::is_saturated(score, env.step_length_s());
+    finding.found +=
+        fmt::format("; {}saturated{}: control can improve {}delay_s", saturated ? "" : "not ",
+                    env.done() ? "" : " so far", saturated ? "ocr_all and " : "");
   }
   return finding;
 }
