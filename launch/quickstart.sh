@@ -35,5 +35,5 @@ run=$(find runs/quickstart -mindepth 2 -maxdepth 2 -name report.html -printf '%T
   sed -n '1s/^[^ ]* //p' || true)
 say "trained: open $run/report.html and $run/phase3/replay/replay.html"
 say "5/5 build the other programs of the README"
-./launch/build.sh "$preset" traffic_doctor traffic_report traffic_status traffic_tune
+./launch/build.sh "$preset" traffic_doctor traffic_control traffic_report traffic_status traffic_tune
 say "done: the result is in $run"

@@ -13,6 +13,7 @@
 #include "eval_arguments.h"
 #include "eval_drivers.h"
 #include "eval_snakes.h"
+#include "look_at_network.h"
 #include "run_app.h"
 #include "traffic/config/command_line.h"
 #include "traffic/config/scenario_mix.h"
@@ -23,7 +24,6 @@
 #include "traffic/core/exit.h"
 #include "traffic/core/text.h"
 #include "traffic/os/affinity.h"
-#include "traffic/sim/network_study.h"
 #include "traffic/sim/scenario.h"
 #include "traffic/train/evaluate/environment.h"
 #include "traffic/train/evaluate/evaluation.h"
@@ -76,21 +76,6 @@ std::vector<train::EvaluationPlan> plans_of_scenarios(const train::EvaluationPla
   return plans;
 }
 
-/// Prints a summary of the scenario and the settings chosen for it.
-/// @throws Error if the controllers could command nothing there
-void look_at_network(train::EvaluationPlan& plan) {
-  const sim::NetworkReport report =
-      sim::look_at_networks(plan.config, {.controllers = plan.controllers});
-  for (const std::string& summary : report.summaries) say(summary);
-  for (const sim::StudyFinding& finding : report.findings) {
-    if (finding.severity != sim::Severity::kError) {
-      say(fmt::format("{}{}", finding.severity == sim::Severity::kWarning ? "warning: " : "",
-                      finding.text()));
-    }
-  }
-  sim::require_usable(report.findings);
-}
-
 /// Prints the progress of an evaluation after 5 s, and then in growing intervals.
 class Progress {
  public:
@@ -129,7 +114,8 @@ int evaluate(const EvalArguments& arguments, const config::CommonOptions& option
     return 0;
   }
   for (train::EvaluationPlan& plan : plans) {
-    look_at_network(plan);  // checks all scenarios before the first episode
+    // Checks all scenarios before the first episode.
+    apps::look_at_network(plan.config, plan.controllers, say);
   }
   std::vector<std::string> jsons;
   std::string csv;

@@ -18,15 +18,15 @@ void ControllerDriver::begin(scene::Controller* controller, SumoEnv& sumo, std::
 
 std::span<const scene::Command> ControllerDriver::act(SumoEnv& sumo) {
   commands_.clear();
-  if (controller_ == nullptr || sumo.time_s() < next_decision_s_ - scene::kTimeTolerance_s) {
-    return commands_;
-  }
+  signal_commands_.clear();
+  has_decided_ =
+      controller_ != nullptr && sumo.time_s() >= next_decision_s_ - scene::kTimeTolerance_s;
+  if (!has_decided_) return commands_;
   controller_->decide(sumo.state(), commands_);
   next_decision_s_ += controller_->period_s();
   if (role_ == Role::kAdvises) return commands_;
   sumo.apply(commands_);
   if (controller_->sets_signals()) {
-    signal_commands_.clear();
     controller_->decide_signals(sumo.signals(), signal_commands_);
     sumo.apply(signal_commands_);
   }

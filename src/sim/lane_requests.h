@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator.h"
 #include "traffic/scene/action.h"
 #include "traffic/scene/road_state.h"
 
@@ -18,11 +19,14 @@ class LaneRequests {
   void clear() { open_.clear(); }
   /// Requests a lane change; does nothing if there is no such lane.
   /// @param name SUMO's name of the vehicle
-  void ask(const scene::Vehicle& vehicle, scene::LaneChange change, const std::string& name,
-           const scene::RoadState& state);
+  void ask(Simulator& simulator, const scene::Vehicle& vehicle, scene::LaneChange change,
+           const std::string& name, const scene::RoadState& state);
   /// Ends the requests whose time is over or whose conflict the vehicle has passed.
   /// @param names [vehicle ids] SUMO's names
-  void expire(scene::RoadState& state, const std::vector<std::string>& names);
+  void expire(Simulator& simulator, scene::RoadState& state, const std::vector<std::string>& names);
+  /// Ends all requests.
+  void hand_back(Simulator& simulator, scene::RoadState& state,
+                 const std::vector<std::string>& names);
 
  private:
   struct Open {
@@ -30,6 +34,7 @@ class LaneRequests {
     int conflict = -1;  ///< conflict ahead of the vehicle at the time of the request; -1: none
     double until_s = 0;
   };
+  static void end(Simulator& simulator, const std::string& name);
   std::vector<Open> open_;
 };
 

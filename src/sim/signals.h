@@ -1,4 +1,4 @@
-/// Reads the traffic lights of the running simulation, and sets them.
+/// Reads the traffic lights of a simulation, and sets them.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator.h"
 #include "traffic/scene/signal.h"
 #include "traffic/scene/signal_book.h"
 
@@ -14,8 +15,9 @@ namespace traffic::sim {
 class SignalReader {
  public:
   /// Called after every load.
+  /// @param simulator must outlive this object
   /// @param ids SUMO's ids of the lights, in the order in which read() returns the lights
-  void reset(const std::vector<std::string>& ids);
+  void reset(Simulator& simulator, const std::vector<std::string>& ids);
   /// Reads the present state of each light.
   /// @param time_s SUMO's time
   void read(double time_s, std::vector<scene::LightState>& lights);
@@ -25,6 +27,8 @@ class SignalReader {
   /// the light shows this state until the next change. Or it sets how much longer the present phase
   /// of the program lasts.
   void set(std::span<const scene::SignalChange> changes);
+  /// Lets the programs run again that set() has ended.
+  void hand_back();
 
  private:
   struct Light {
@@ -33,8 +37,8 @@ class SignalReader {
     std::optional<scene::SignalProgram> program;  ///< nothing if its next phases are not known
     bool is_set = false;                          ///< set() gave it a state; no program runs
   };
-  static void read_program(Light& light);
-  [[nodiscard]] static scene::SignalLogic logic_of(const Light& light);
+  void read_program(Light& light);
+  Simulator* simulator_ = nullptr;
   std::vector<Light> lights_;
 };
 

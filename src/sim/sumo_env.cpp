@@ -1,8 +1,6 @@
 #include "traffic/sim/sumo_env.h"
 
-#include <libsumo/Edge.h>
 #include <libsumo/Simulation.h>
-#include <libsumo/Vehicle.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,10 +11,10 @@
 #include <utility>
 
 #include "lane_requests.h"
+#include "libsumo_simulator.h"
 #include "networks.h"
 #include "signals.h"
 #include "stderr_capture.h"
-#include "sumo_session.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
 #include "traffic/core/hash.h"
@@ -24,14 +22,10 @@
 #include "traffic/core/random_streams.h"
 #include "traffic/scene/frame_builder.h"
 #include "traffic/sim/scenario.h"
-#include "vehicle_exits.h"
-#include "vehicle_handle.h"
 
 namespace traffic::sim {
 namespace {
 
-using libsumo::Simulation;
-using SumoVehicle = libsumo::Vehicle;
 using scene::Vehicle;
 
 /// A vehicle that wants to enter the road.
@@ -49,17 +43,33 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 struct SumoEnv::Impl {
   Impl(const EnvOptions& env_options, Start start)
+      : Impl(env_options, std::make_unique<LibsumoSimulator>()) {
+    own = static_cast<LibsumoSimulator*>(simulator.get());
+    if (start == Start::kNow) reset(options.seed, {});
+  }
+
+  Impl(const EnvOptions& env_options, std::unique_ptr<Simulator> running)
       : options(env_options),
         scenario(find_scenario(env_options.scenario)),
-        networks(env_options.shield_limits) {
-    if (start == Start::kNow) reset(options.seed, {});
+        simulator(std::move(running)),
+        networks(env_options.shield_limits) {}
+
+  /// Begins with the present state of a simulation that runs already.
+  void join(const std::string& network_file) {
+    seed = std::stoull(simulator->option("seed"));
+    read_network(network_file);
+    begin_now();
   }
 
   void reset(std::uint64_t episode_seed, const std::vector<std::string>& extra_args) {
     load(episode_seed, extra_args);
-    begin_s = Simulation::getTime();
+    begin_now();
+  }
+
+  void begin_now() {
+    begin_s = simulator->time_s();
     begin_episode();
-    adopt_saved_traffic();  // the scenario may have the option load-state
+    adopt_traffic();  // of a running simulation, or of the scenario's option load-state
     observe();
   }
 
@@ -73,21 +83,23 @@ struct SumoEnv::Impl {
           {"begin", std::to_string(begin_s + saved.time_s)},
           {"route-steps", "0"}});
     begin_episode();
-    adopt_saved_traffic();
+    adopt_traffic();
     observe();
   }
 
-  /// Takes over the vehicles of a saved state: those on the road and those that wait to enter.
-  void adopt_saved_traffic() {
-    auto known = SumoVehicle::getIDList();
+  /// Takes over the vehicles that are there already: those on the road and those that wait to
+  /// enter.
+  void adopt_traffic() {
+    std::vector<std::pair<double, std::string>> known;
+    for (auto& name : simulator->vehicles()) {
+      const double departure_s = simulator->departure_s(name);
+      known.emplace_back(departure_s, std::move(name));
+    }
     std::sort(known.begin(), known.end());
-    std::stable_sort(known.begin(), known.end(), [](const auto& a, const auto& b) {
-      return SumoVehicle::getDeparture(a) < SumoVehicle::getDeparture(b);
-    });
-    for (const auto& name : known) depart(name, Origin::kSavedTraffic);
-    for (const auto& name : Simulation::getPendingVehicles()) {
+    for (const auto& [departure_s, name] : known) depart(name, Origin::kBeforeBegin);
+    for (const auto& name : simulator->events().waiting) {
       Pending& vehicle = pending_vehicle(name);
-      vehicle.counted_s = Simulation::getTime() - vehicle.wished_s;
+      vehicle.counted_s = simulator->time_s() - vehicle.wished_s;
     }
   }
 
@@ -95,16 +107,16 @@ struct SumoEnv::Impl {
   [[nodiscard]] double first_second(const std::vector<std::string>& extra_args) {
     std::vector<std::string> args = options.sumo_args;
     args.insert(args.end(), extra_args.begin(), extra_args.end());
-    return session.begin_s(scenario, args);
+    return own_simulation().begin_s(scenario, args);
   }
 
   void save(const std::filesystem::path& file) {
     try {
       AtomicFile whole(file);
-      session.save_state(whole.temp_path());
+      own_simulation().save_state(whole.temp_path());
       whole.commit();
     } catch (const std::exception& e) {
-      session.close();
+      simulator->close();
       throw WorkerError("the state of simulation {} cannot be saved: {}", scenario.string(),
                         e.what());
     }
@@ -115,33 +127,35 @@ struct SumoEnv::Impl {
             const std::map<std::string, std::string>& settings = {}) {
     std::vector<std::string> args = options.sumo_args;
     args.insert(args.end(), extra_args.begin(), extra_args.end());
-    session.load({.sumocfg = scenario,
-                  .seed = episode_seed,
-                  .args = args,
-                  .demand_factor = options.demand_factor,
-                  .settings = settings});
-    exits.listen();
+    own_simulation().load({.sumocfg = scenario,
+                           .seed = episode_seed,
+                           .args = args,
+                           .demand_factor = options.demand_factor,
+                           .settings = settings});
     seed = episode_seed;
-    read_network(Simulation::getOption("net-file"));
+    read_network(simulator->option("net-file"));
+  }
+
+  LibsumoSimulator& own_simulation() {
+    TRAFFIC_CHECK(own != nullptr, "a simulation that somebody else has started cannot be loaded");
+    return *own;
   }
 
   /// Begins an episode on an empty road.
   void begin_episode() {
-    const double end =
-        options.max_time_s > 0 ? options.max_time_s : Simulation::getEndTime() - begin_s;
-    state->reset(Simulation::getDeltaT(), std::max(end, 0.0));
-    signals.reset(road->lights);
+    const double end = options.max_time_s > 0 ? options.max_time_s : simulator->end_s() - begin_s;
+    state->reset(simulator->step_length_s(), std::max(end, 0.0));
+    simulator->begin(*road);
+    signals.reset(*simulator, road->lights);
     signal_view.reset();
     book.clear();
     lane_requests.clear();
     names.clear();
-    handles.clear();
-    lane_of_address.clear();
     ids.clear();
     pending.clear();
     colliding.clear();
     frame_valid = false;
-    emergency_brakes = emergency_brakes_so_far();
+    emergency_brakes = simulator->events().emergency_brakes_so_far;
   }
 
   void read_network(const std::string& file) {
@@ -157,15 +171,14 @@ struct SumoEnv::Impl {
     try {
       give_commands();
       if (signal_view) signals.set(signal_book.advance());
-      exits.clear();
-      Simulation::step();
+      simulator->step();
       observe();
     } catch (const Error&) {
       throw;
     } catch (const std::exception& e) {  // SUMO also throws types that its headers do not show
       // SUMO reads the demand while it simulates, and only then finds errors in it.
       const double at_s = state->time_s();
-      session.close();
+      simulator->close();
       throw DataError("simulation {} failed after {:g} s: {}", scenario.string(), at_s,
                       one_line(e.what()));
     }
@@ -176,8 +189,8 @@ struct SumoEnv::Impl {
   // Commands.
 
   void give_commands() {
-    for (const auto id : book.expire(*state)) SumoVehicle::setSpeed(names[id], -1.0);
-    lane_requests.expire(*state, names);
+    for (const auto id : book.expire(*state)) simulator->set_speed(names[id], -1.0);
+    lane_requests.expire(*simulator, *state, names);
     for (auto& active : book.active()) {
       const Vehicle& vehicle = *state->find(active.command.vehicle_id);
       if (vehicle.lane < 0) continue;
@@ -189,12 +202,23 @@ struct SumoEnv::Impl {
   void ask_lane(scene::ActiveCommand& active, const Vehicle& vehicle) {
     if (active.lane_asked || active.command.lane_change == scene::LaneChange::kKeep) return;
     active.lane_asked = true;
-    lane_requests.ask(vehicle, active.command.lane_change, names[vehicle.id], *state);
+    lane_requests.ask(*simulator, vehicle, active.command.lane_change, names[vehicle.id], *state);
+  }
+
+  void hand_back() {
+    for (const auto& active : book.active()) {
+      const Vehicle* vehicle = state->find(active.command.vehicle_id);
+      if (vehicle != nullptr) simulator->set_speed(names[vehicle->id], -1.0);
+    }
+    book.clear();
+    lane_requests.hand_back(*simulator, *state, names);
+    signals.hand_back();
+    signal_view.reset();
   }
 
   void ask_speed(const scene::ActiveCommand& active, const Vehicle& vehicle) {
     const std::string& name = names[vehicle.id];
-    const double allowed = SumoVehicle::getAllowedSpeed(name);
+    const double allowed = simulator->allowed_speed_mps(name);
     auto speed = scene::next_speed(active, vehicle, *state, options.control_limits, allowed);
     if (speed) {
       const double possible =
@@ -206,7 +230,7 @@ struct SumoEnv::Impl {
       speed = possible;
     }
     if (speed && options.shield) speed = shielded(*speed, vehicle);
-    SumoVehicle::setSpeed(name, speed.value_or(-1.0));
+    simulator->set_speed(name, speed.value_or(-1.0));
   }
 
   double shielded(double wanted, const Vehicle& vehicle) {
@@ -215,7 +239,7 @@ struct SumoEnv::Impl {
     const double gap_m = vehicle.leader_gap_m - vehicle.min_gap_m;
     // SUMO's car-following model still limits the speed that the command asks for.
     const double followed =
-        SumoVehicle::getFollowSpeed(names[vehicle.id], vehicle.speed_mps, gap_m, leader.speed_mps,
+        simulator->follow_speed_mps(names[vehicle.id], vehicle.speed_mps, gap_m, leader.speed_mps,
                                     leader.ability.max_decel_mps2, names[leader.id]);
     const scene::FollowSituation situation{std::min(wanted, followed), vehicle.speed_mps, gap_m,
                                            leader.speed_mps};
@@ -229,32 +253,24 @@ struct SumoEnv::Impl {
   // Observation.
 
   void observe() {
-    const double now = Simulation::getTime();
+    const double now = simulator->time_s();
+    const SimulatorEvents happened = simulator->events();
     scene::StepEvents events;
     events.time_s = now - begin_s;
-    note_collisions(events);
-    note_departures_and_exits();
+    note_collisions(happened, events);
+    note_departures_and_exits(happened);
     for (auto& vehicle : state->vehicles()) read(vehicle);
     for (auto& vehicle : state->away()) read(vehicle);
-    note_waiting(events);
-    events.emergency_stops = Simulation::getEmergencyStoppingVehiclesNumber();
-    note_emergency_brakes(events);
-    events.teleports = Simulation::getStartingTeleportNumber();
+    note_waiting(happened, events);
+    events.emergency_stops = happened.emergency_stops;
+    // SUMO counts since the simulation began. With saved traffic the count goes on from the
+    // simulation that saved it.
+    events.emergency_brakes = happened.emergency_brakes_so_far - emergency_brakes;
+    emergency_brakes = happened.emergency_brakes_so_far;
+    events.teleports = happened.teleports_started;
     signals.read(now, events.lights);
     state->update(events);
     if (signal_view) observe_signals();
-  }
-
-  /// Number of emergency brakings that SUMO has counted since the simulation began. With saved
-  /// traffic the count goes on from the simulation that saved it.
-  static int emergency_brakes_so_far() {
-    return std::stoi(Simulation::getParameter("", "stats.safety.emergencyBraking"));
-  }
-
-  void note_emergency_brakes(scene::StepEvents& events) {
-    const int so_far = emergency_brakes_so_far();
-    events.emergency_brakes = so_far - emergency_brakes;
-    emergency_brakes = so_far;
   }
 
   void take_signals(scene::SignalMode mode) {
@@ -273,44 +289,58 @@ struct SumoEnv::Impl {
     state->score().signal_changes = signal_book.num_changes();
   }
 
-  void note_departures_and_exits() {
-    const auto left = Simulation::getArrivedIDList();
-    TRAFFIC_CHECK(left.size() == exits.all().size(),
-                  "{} vehicles have left the simulation, but SUMO lists {}", exits.all().size(),
-                  left.size());
-    const auto departed = Simulation::getDepartedIDList();
-    for (const auto& name : departed) {
-      if (!contains(left, name) && ids.count(name) == 0) depart(name, Origin::kOutside);
+  void note_departures_and_exits(const SimulatorEvents& events) {
+    const auto has_left = [&](const std::string& name) {
+      return std::any_of(events.left.begin(), events.left.end(),
+                         [&](const LeftVehicle& one) { return one.name == name; });
+    };
+    for (const auto& name : events.departed) {
+      if (!has_left(name) && ids.count(name) == 0) depart(name, Origin::kOutside);
     }
     // Saved traffic does not list vehicles that are being teleported.
-    for (const auto& name : Simulation::getEndingTeleportIDList()) {
-      if (!contains(left, name) && ids.count(name) == 0) depart(name, Origin::kSavedTraffic);
+    for (const auto& name : events.teleports_ended) {
+      if (!has_left(name) && ids.count(name) == 0) depart(name, Origin::kBeforeBegin);
     }
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      const VehicleExit& exit = exits.all()[i];
-      if (const auto found = ids.find(left[i]); found != ids.end()) {
+    for (const auto& [name, exit] : events.left) {
+      if (const auto found = ids.find(name); found != ids.end()) {
         leave(found->second, exit);
         ids.erase(found);
-      } else if (contains(departed, left[i])) {
-        state->pass_through(exit.arrived, exit.time_loss_s,
-                            exit.depart_delay_s - counted_delay_s(left[i]));
-        pending.erase(left[i]);
+      } else if (contains(events.departed, name)) {
+        if (exit) {
+          state->pass_through(exit->arrived, exit->time_loss_s,
+                              exit->depart_delay_s - counted_delay_s(name));
+        } else {
+          state->pass_through(true, 0.0, 0.0);
+        }
+        pending.erase(name);
       }
     }
   }
 
-  void leave(std::uint32_t id, const VehicleExit& exit) {
-    state->find(id)->time_loss_s = exit.time_loss_s;
-    if (exit.arrived)
+  void leave(std::uint32_t id, const std::optional<VehicleExit>& exit) {
+    Vehicle& vehicle = *state->find(id);
+    if (exit) vehicle.time_loss_s = exit->time_loss_s;
+    if (exit ? exit->arrived : may_have_arrived(vehicle))
       state->arrive(id);
     else
       state->remove(id);
   }
 
+  /// Whether a vehicle can have reached the last edge of its route in the last step.
+  [[nodiscard]] bool may_have_arrived(const Vehicle& vehicle) const {
+    const auto& starts_m = vehicle.plan->start_m;
+    const auto last = vehicle.plan->edges.size() - 1;
+    const double at_m =
+        starts_m[static_cast<std::size_t>(vehicle.route_index)] + vehicle.edge_pos_m;
+    const double step_s = state->step_length_s();
+    const double reach_m = (vehicle.speed_mps + vehicle.ability.max_accel_mps2 * step_s) * step_s;
+    return at_m + reach_m >= starts_m[last];
+  }
+
   /// @return null for a vehicle that has no route yet: SUMO then lists zones, which are no edges
   const scene::RoutePlan* plan_of(const std::string& name) {
     std::vector<int> edges;
-    for (const auto& id : SumoVehicle::getRoute(name)) {
+    for (const auto& id : simulator->route(name)) {
       const auto found = road->edge_index.find(id);
       if (found != road->edge_index.end()) edges.push_back(found->second);
     }
@@ -320,7 +350,7 @@ struct SumoEnv::Impl {
   Pending& pending_vehicle(const std::string& name) {
     const auto [found, is_new] = pending.try_emplace(name);
     Pending& vehicle = found->second;
-    if (is_new) vehicle.wished_s = Simulation::getTime() - SumoVehicle::getDepartDelay(name);
+    if (is_new) vehicle.wished_s = simulator->time_s() - simulator->depart_delay_s(name);
     if (vehicle.plan == nullptr) vehicle.plan = plan_of(name);
     return vehicle;
   }
@@ -331,49 +361,49 @@ struct SumoEnv::Impl {
   }
 
   /// Where a vehicle comes from that is seen for the first time.
-  enum class Origin : std::uint8_t { kOutside, kSavedTraffic };
+  enum class Origin : std::uint8_t { kOutside, kBeforeBegin };
 
   void depart(const std::string& name, Origin origin) {
-    handles.emplace_back(name);
+    const VehicleFacts facts = simulator->facts(name);
     Vehicle vehicle;
+    vehicle.id = static_cast<std::uint32_t>(names.size());
+    simulator->enter(vehicle.id, name);
     double waited_s = 0;
-    if (origin == Origin::kSavedTraffic) {
-      vehicle.driven_m = std::max(0.0, SumoVehicle::getDistance(name));  // below 0: off the road
-      vehicle.time_loss_s = handles.back().time_loss_s();
+    if (origin == Origin::kBeforeBegin) {
+      vehicle.driven_m = std::max(0.0, simulator->distance_m(name));  // below 0: off the road
+      vehicle.time_loss_s = simulator->motion(vehicle.id, name).time_loss_s;
     } else {
-      waited_s = SumoVehicle::getDepartDelay(name) - counted_delay_s(name);
+      waited_s = simulator->depart_delay_s(name) - counted_delay_s(name);
     }
     pending.erase(name);
-    vehicle.id = static_cast<std::uint32_t>(names.size());
     vehicle.plan = plan_of(name);
-    vehicle.is_cv = is_cv(name);
-    vehicle.length_m = SumoVehicle::getLength(name);
-    vehicle.min_gap_m = SumoVehicle::getMinGap(name);
-    vehicle.ability = {SumoVehicle::getAccel(name), SumoVehicle::getDecel(name)};
-    vehicle.max_speed_mps = SumoVehicle::getMaxSpeed(name);
-    vehicle.speed_factor = SumoVehicle::getSpeedFactor(name);
+    vehicle.is_cv = is_cv(name, facts.type);
+    vehicle.length_m = facts.length_m;
+    vehicle.min_gap_m = facts.min_gap_m;
+    vehicle.ability = {facts.accel_mps2, facts.decel_mps2};
+    vehicle.max_speed_mps = facts.max_speed_mps;
+    vehicle.speed_factor = facts.speed_factor;
     names.push_back(name);
     ids[name] = vehicle.id;
     state->depart(vehicle, waited_s);
   }
 
-  [[nodiscard]] bool is_cv(const std::string& name) const {
+  [[nodiscard]] bool is_cv(const std::string& name, const std::string& type) const {
     if (options.cv_share > 0) {
       // Drawn by name, not by order of departure, so that the same vehicles are connected with and
       // without control.
       Rng rng(derive_seed(seed, {kConnectedStream, xxh3_64(name)}));
       return rng.uniform() < options.cv_share;
     }
-    const std::string type = SumoVehicle::getTypeID(name);
     return contains(options.cv_types, type);
   }
 
   void read(Vehicle& vehicle) {
-    const VehicleHandle& handle = handles[vehicle.id];
-    vehicle.lane = lane_of(handle, names[vehicle.id]);
-    vehicle.lane_pos_m = handle.lane_pos_m();
-    vehicle.speed_mps = handle.speed_mps();
-    vehicle.time_loss_s = handle.time_loss_s();
+    const Motion motion = simulator->motion(vehicle.id, names[vehicle.id]);
+    vehicle.lane = motion.lane;
+    vehicle.lane_pos_m = motion.lane_pos_m;
+    vehicle.speed_mps = motion.speed_mps;
+    vehicle.time_loss_s = motion.time_loss_s;
     if (vehicle.lane >= 0) follow_route(vehicle);
   }
 
@@ -393,7 +423,7 @@ struct SumoEnv::Impl {
     // A route may contain the edge more than once, or the vehicle may only overtake on it. SUMO's
     // own index says which edge of the route comes now. Inside a junction it is still the index of
     // the edge before.
-    const int index = SumoVehicle::getRouteIndex(name) + (inside ? 1 : 0);
+    const int index = simulator->route_index(name) + (inside ? 1 : 0);
     if (!passes(index)) {  // SUMO may have given it another route
       if (const auto* plan = plan_of(name)) vehicle.plan = plan;
     }
@@ -403,22 +433,9 @@ struct SumoEnv::Impl {
       vehicle.lane = -1;
   }
 
-  /// @return -1 if the vehicle is on no lane
-  int lane_of(const VehicleHandle& handle, const std::string& name) {
-    const void* address = handle.lane();
-    if (address != nullptr) {
-      if (const auto known = lane_of_address.find(address); known != lane_of_address.end())
-        return known->second;
-    }
-    const auto found = road->lane_index.find(SumoVehicle::getLaneID(name));
-    const int lane = found != road->lane_index.end() ? found->second : -1;
-    if (address != nullptr) lane_of_address.emplace(address, lane);
-    return lane;
-  }
-
-  void note_waiting(scene::StepEvents& events) {
-    const double now = Simulation::getTime();
-    for (const auto& name : Simulation::getPendingVehicles()) {
+  void note_waiting(const SimulatorEvents& happened, scene::StepEvents& events) {
+    const double now = simulator->time_s();
+    for (const auto& name : happened.waiting) {
       Pending& vehicle = pending_vehicle(name);
       const double delay_s = now - vehicle.wished_s;
       events.waiting.push_back({vehicle.plan, delay_s - vehicle.counted_s});
@@ -427,19 +444,17 @@ struct SumoEnv::Impl {
   }
 
   /// Counts pairs that have begun to collide. SUMO lists a pair in every step in which it overlaps.
-  void note_collisions(scene::StepEvents& events) {
-    std::set<std::pair<std::string, std::string>> now;
-    for (const auto& collision : Simulation::getCollisions()) {
-      now.emplace(collision.collider, collision.victim);
-    }
+  void note_collisions(const SimulatorEvents& happened, scene::StepEvents& events) {
+    const std::set<std::pair<std::string, std::string>> now(happened.colliding.begin(),
+                                                            happened.colliding.end());
     for (const auto& pair : now) events.collisions += colliding.count(pair) > 0 ? 0 : 1;
-    colliding = std::move(now);
+    colliding = now;
   }
 
   EnvOptions options;
   std::filesystem::path scenario;
-  VehicleExits exits;  ///< must outlive the session, to whose simulation it listens
-  SumoSession session;
+  std::unique_ptr<Simulator> simulator;
+  LibsumoSimulator* own = nullptr;  ///< the simulator, unless somebody else has started it
   std::uint64_t seed = 0;
   std::string net_file;
   Networks networks;
@@ -456,10 +471,8 @@ struct SumoEnv::Impl {
   bool frame_valid = false;
   double begin_s = 0;
   std::int64_t steps = 0;
-  int emergency_brakes = 0;            ///< SUMO's count after the last step
-  std::vector<std::string> names;      ///< [vehicle ids]
-  std::vector<VehicleHandle> handles;  ///< [vehicle ids]
-  std::unordered_map<const void*, int> lane_of_address;
+  int emergency_brakes = 0;                            ///< SUMO's count after the last step
+  std::vector<std::string> names;                      ///< [vehicle ids]
   std::unordered_map<std::string, std::uint32_t> ids;  ///< vehicles that have not left, by name
   std::unordered_map<std::string, Pending> pending;    ///< by name
   std::set<std::pair<std::string, std::string>> colliding;  ///< colliding pairs in the last step
@@ -467,6 +480,11 @@ struct SumoEnv::Impl {
 
 SumoEnv::SumoEnv(const EnvOptions& options, Start start)
     : impl_(std::make_unique<Impl>(options, start)) {}
+SumoEnv::SumoEnv(const EnvOptions& options, std::unique_ptr<Simulator> running,
+                 const std::string& network_file)
+    : impl_(std::make_unique<Impl>(options, std::move(running))) {
+  impl_->join(network_file);
+}
 SumoEnv::~SumoEnv() = default;
 
 void SumoEnv::set_scenario(std::string_view name_or_path) {
@@ -497,7 +515,7 @@ void SumoEnv::set_speed_limit(int edge, double limit_mps) {
                 "there is no edge {}: the network has {} edges", edge, edges.size());
   TRAFFIC_CHECK(limit_mps > 0.0 && std::isfinite(limit_mps),
                 "a speed limit of {} m/s, expected a finite number above 0", limit_mps);
-  libsumo::Edge::setMaxSpeed(edges[static_cast<std::size_t>(edge)].id, limit_mps);
+  impl_->simulator->set_speed_limit(edges[static_cast<std::size_t>(edge)].id, limit_mps);
 }
 const scene::SignalView& SumoEnv::signals() const {
   TRAFFIC_CHECK(impl_->signal_view.has_value(),
@@ -507,9 +525,20 @@ const scene::SignalView& SumoEnv::signals() const {
 void SumoEnv::step() { impl_->step(); }
 bool SumoEnv::done() const {
   const auto& state = *impl_->state;
-  // Step times are sums of step lengths and carry rounding errors.
-  if (state.end_s() > 0) return state.time_s() >= state.end_s() - 1e-6;
-  return Simulation::getMinExpectedNumber() == 0;
+  constexpr double kRounding_s = 1e-6;  // step times are sums of step lengths
+  if (impl_->own == nullptr && impl_->simulator->end_s() >= 0.0) {
+    return state.time_s() + impl_->begin_s >= impl_->simulator->end_s() - kRounding_s;
+  }
+  if (impl_->own != nullptr && state.end_s() > 0) {
+    return state.time_s() >= state.end_s() - kRounding_s;
+  }
+  // Other programs may add the first vehicles of a simulation that they have started.
+  const bool may_begin = impl_->own == nullptr && state.score().departed == 0;
+  return !may_begin && impl_->simulator->vehicles_expected() == 0;
+}
+void SumoEnv::hand_back() {
+  impl_->hand_back();
+  impl_->frame_valid = false;
 }
 
 const scene::GraphFrame& SumoEnv::frame() {
@@ -524,6 +553,7 @@ double SumoEnv::time_s() const { return impl_->state->time_s(); }
 double SumoEnv::step_length_s() const { return impl_->state->step_length_s(); }
 const std::filesystem::path& SumoEnv::scenario() const { return impl_->scenario; }
 std::int64_t SumoEnv::steps() const { return impl_->steps; }
+std::uint64_t SumoEnv::seed() const { return impl_->seed; }
 const std::string& SumoEnv::name_of(std::uint32_t vehicle_id) const {
   TRAFFIC_CHECK(vehicle_id < impl_->names.size(),
                 "there is no vehicle {}: {} vehicles have departed", vehicle_id,
@@ -531,6 +561,6 @@ const std::string& SumoEnv::name_of(std::uint32_t vehicle_id) const {
   return impl_->names[vehicle_id];
 }
 
-std::string sumo_version() { return Simulation::getVersion().second; }
+std::string sumo_version() { return libsumo::Simulation::getVersion().second; }
 
 }  // namespace traffic::sim

@@ -90,7 +90,8 @@ const std::vector<Treatment> kTreatments{
      "snakes_training_test.cpp does it with a player that it trains"},
     {"traffic_eval --driver .*checkpoint:", nullptr,
      "driving_training_test.cpp does it with a policy that it trains"},
-    {"traffic_(train|eval|doctor) ", " --print-config"},
+    {"traffic_(train|eval|doctor|control) ", " --print-config"},
+    {"bin/sumo-gui ", nullptr, "needs a display; traffic_control_test.cpp joins sumo instead"},
     {"^\\.deps/sumo/sumo/bin/sumo .* --end ", " --no-step-log"},
     {"^\\.deps/sumo/sumo/bin/sumo ", " --end 100 --no-step-log"},
     {"record --scenes ", " --set env.max_time_s=30"},
@@ -123,8 +124,8 @@ class DocumentedCommands : public ::testing::Test {
       fs::create_symlink(fs::path(TRAFFIC_SOURCE_DIR) / name, root_ / name);
     }
     const fs::path programs = TRAFFIC_BIN_DIR;
-    for (const char* name : {"traffic_train", "traffic_eval", "traffic_doctor", "traffic_report",
-                             "traffic_tune", "snakes"}) {
+    for (const char* name : {"traffic_train", "traffic_eval", "traffic_doctor", "traffic_control",
+                             "traffic_report", "traffic_tune", "snakes"}) {
       fs::create_symlink(programs / name, root_ / name);
     }
     fs::create_symlink(programs / "data_prep", root_ / "data_prep/data_prep");

@@ -27,11 +27,18 @@ class ControllerDriver {
   /// due.
   /// @return the commands for vehicles; empty if no decision was due; valid until the next call
   std::span<const scene::Command> act(SumoEnv& sumo);
+  /// Whether the last call of act() asked the controller.
+  [[nodiscard]] bool has_decided() const { return has_decided_; }
+  /// The commands for lights of the last call of act(); valid until the next call.
+  [[nodiscard]] std::span<const scene::SignalCommand> signal_commands() const {
+    return signal_commands_;
+  }
 
  private:
   scene::Controller* controller_ = nullptr;
   Role role_ = Role::kDrives;
   double next_decision_s_ = 0;
+  bool has_decided_ = false;
   std::vector<scene::Command> commands_;
   std::vector<scene::SignalCommand> signal_commands_;
 };

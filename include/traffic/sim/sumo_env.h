@@ -66,6 +66,8 @@ struct SavedTraffic {
   double time_s = 0;  ///< since the start of the saved episode
 };
 
+class Simulator;
+
 class SumoEnv {
  public:
   enum class Start {
@@ -75,6 +77,12 @@ class SumoEnv {
 
   /// @throws DataError with SUMO's own message if the scenario cannot be loaded
   explicit SumoEnv(const EnvOptions& options, Start start = Start::kNow);
+  /// Takes part in a simulation that somebody else has started; made by join_simulation()
+  /// (live.h). The episode begins with the present traffic and cannot be reset, resumed or saved.
+  /// Its seed is that of the simulation, and it ends when the simulation does, whatever
+  /// EnvOptions::max_time_s says. That length is still the unit of the time in observations.
+  SumoEnv(const EnvOptions& options, std::unique_ptr<Simulator> running,
+          const std::string& network_file);
   ~SumoEnv();
   SumoEnv(const SumoEnv&) = delete;
   SumoEnv& operator=(const SumoEnv&) = delete;
@@ -120,6 +128,8 @@ class SumoEnv {
   /// The lights and the vehicles before them, after take_signals(). Valid until the next step or
   /// reset.
   [[nodiscard]] const scene::SignalView& signals() const;
+  /// Ends all commands: vehicles and lights return to their drivers and programs.
+  void hand_back();
   /// Advances the simulation by one step.
   /// @throws DataError with SUMO's own message when the simulation fails
   void step();
@@ -134,6 +144,8 @@ class SumoEnv {
   [[nodiscard]] double time_s() const;
   [[nodiscard]] double step_length_s() const;
   [[nodiscard]] const std::filesystem::path& scenario() const;
+  /// Seed of the episode.
+  [[nodiscard]] std::uint64_t seed() const;
   /// Number of steps since construction, over all episodes.
   [[nodiscard]] std::int64_t steps() const;
   /// SUMO's name of a vehicle of this episode.

@@ -20,6 +20,7 @@
 #include "traffic/sim/controller_driver.h"
 #include "traffic/sim/env_options.h"
 #include "traffic/sim/sumo_env.h"
+#include "traffic/train/evaluate/environment.h"
 
 namespace traffic::train {
 namespace {
@@ -50,9 +51,8 @@ std::unique_ptr<scene::Controller> make_part(const config::Config& config, std::
   return scene::make_controller(name, sim::controller_options(config));
 }
 
-/// Makes the controller of that name. A name may have several parts, each of which is a controller.
-/// If the name has one part, the script in env.beside acts together with it, provided that one of
-/// the two commands lights and the other one vehicles.
+}  // namespace
+
 std::unique_ptr<scene::Controller> make_controller(const config::Config& config,
                                                    const std::string& name) {
   std::vector<std::unique_ptr<scene::Controller>> parts;
@@ -67,6 +67,8 @@ std::unique_ptr<scene::Controller> make_controller(const config::Config& config,
   }
   return scene::join_controllers(std::move(parts));
 }
+
+namespace {
 
 /// @param more further arguments of SUMO for this episode
 sim::EnvOptions episode_options(const EvaluationPlan& plan, std::uint64_t seed,

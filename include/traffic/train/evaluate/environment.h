@@ -3,12 +3,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "traffic/config/command_line.h"
 #include "traffic/config/config.h"
+#include "traffic/scene/controller.h"
 
 namespace traffic::train {
 
@@ -43,5 +45,12 @@ config::Config evaluation_config(const EvaluationNames& names, const config::Com
 /// @param say called with a line about an episode length that is not used
 config::Env env_in_scenario(const config::Env& env, const std::string& scenario,
                             const config::CommonOptions& options, const Say& say);
+
+/// Makes a controller by its name: a script, checkpoint:PATH, or two of them joined by "+". The
+/// script env.beside joins a name of a single part if the script commands the other kind of agent:
+/// lights beside vehicles, or vehicles beside lights.
+/// @throws ConfigError, CheckpointError
+std::unique_ptr<scene::Controller> make_controller(const config::Config& config,
+                                                   const std::string& name);
 
 }  // namespace traffic::train

@@ -1,0 +1,32 @@
+/// Takes part in a simulation that somebody else has started, as one of its TraCI clients.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "traffic/sim/sumo_env.h"
+
+namespace traffic::sim {
+
+struct RunningSimulation {
+  std::string host = "127.0.0.1";
+  int port = 8813;
+  int order = 1;            ///< turn of this client among the clients of the simulation
+  double patience_s = 600;  ///< maximum time to wait for an answer; 0: for ever
+  /// Called when the program waits; may be empty.
+  std::function<void(const std::string&)> say = {};
+};
+
+/// Connects to a running SUMO and checks that it simulates the network of options.scenario.
+///
+/// SUMO gives each client a turn in each step. In its turn this program reads the traffic and gives
+/// its commands, with few messages: it subscribes to nothing, because SUMO would send the
+/// subscriptions of one client to all of them.
+/// @throws WorkerError if nobody listens at the address, or SUMO does not answer in time
+/// @throws ConfigError if SUMO's version is not sumo_version()
+/// @throws DataError if the networks differ
+std::unique_ptr<SumoEnv> join_simulation(const EnvOptions& options,
+                                         const RunningSimulation& simulation);
+
+}  // namespace traffic::sim

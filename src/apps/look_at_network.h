@@ -1,0 +1,31 @@
+/// What programs that run controllers in a scenario tell about it first.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "traffic/config/config.h"
+#include "traffic/sim/network_study.h"
+#include "traffic/train/evaluate/environment.h"
+
+namespace traffic::apps {
+
+/// Prints a summary of the scenario and the settings chosen for it.
+/// @param config its env.scenario is studied; settings without a choice are made in it
+/// @throws ConfigError if the controllers could command nothing there
+inline void look_at_network(config::Config& config, const std::vector<std::string>& controllers,
+                            const train::Say& say) {
+  const sim::NetworkReport report = sim::look_at_networks(config, {.controllers = controllers});
+  for (const std::string& summary : report.summaries) say(summary);
+  for (const sim::StudyFinding& finding : report.findings) {
+    if (finding.severity != sim::Severity::kError) {
+      say(fmt::format("{}{}", finding.severity == sim::Severity::kWarning ? "warning: " : "",
+                      finding.text()));
+    }
+  }
+  sim::require_usable(report.findings);
+}
+
+}  // namespace traffic::apps

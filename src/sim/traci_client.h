@@ -1,0 +1,105 @@
+/// A client of SUMO's protocol TraCI, which sends many requests in one message.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traffic/os/descriptor.h"
+#include "traffic/sim/live.h"
+
+namespace traffic::sim {
+
+/// Values of TraCI with their type, for TraciRequest::parameters.
+namespace traci {
+std::string typed(double value);
+std::string typed(std::string_view value);
+std::string typed_byte(int value);
+/// Begins a compound of this many typed values.
+std::string compound(int size);
+}  // namespace traci
+
+/// Asks for a variable, or sets one.
+struct TraciRequest {
+  int command = 0;   ///< such as libsumo::CMD_GET_VEHICLE_VARIABLE
+  int variable = 0;  ///< such as libsumo::VAR_SPEED
+  std::string object;
+  std::string parameters = {};  ///< typed values
+};
+
+/// Reads the typed values of an answer one after the other.
+/// Each call throws WorkerError if the answer ends early or has a value of another type.
+class TraciReader {
+ public:
+  explicit TraciReader(std::string bytes) : bytes_(std::move(bytes)) {}
+  int ubyte();
+  int int32();
+  double real();
+  std::string text();
+
+  int typed_int();
+  double typed_real();
+  std::string typed_text();
+  std::vector<std::string> typed_texts();
+  /// @return number of values in the compound
+  int compound();
+  /// The next bytes, which this reader skips.
+  TraciReader part(std::size_t size);
+  [[nodiscard]] std::size_t left() const { return bytes_.size() - at_; }
+
+ private:
+  std::string_view take(std::size_t size);
+  void expect(int type);
+  std::string bytes_;
+  std::size_t at_ = 0;
+};
+
+class TraciClient {
+ public:
+  /// Connects, waits until the simulation has all of its clients, and takes its turn.
+  /// @throws WorkerError, ConfigError as join_simulation()
+  explicit TraciClient(const RunningSimulation& simulation);
+
+  /// The answers to requests for variables, one for each request.
+  /// @throws WorkerError with SUMO's own message if it refuses one, or as step()
+  std::vector<TraciReader> ask(const std::vector<TraciRequest>& requests);
+  /// Like ask(), but the answer to a refused request is nothing.
+  std::vector<std::optional<TraciReader>> try_ask(const std::vector<TraciRequest>& requests);
+  /// Sets a variable at the end of this turn.
+  void set(const TraciRequest& request);
+  /// Sends what is to be set and waits until the simulation has made a step.
+  /// @throws WorkerError with SUMO's own message if it refuses something, if the connection ends,
+  /// or if SUMO does not answer in time
+  void step();
+  /// Sends what is to be set and leaves the simulation. Reports no errors.
+  void leave() noexcept;
+  /// "127.0.0.1:8813", for messages.
+  [[nodiscard]] const std::string& address() const { return address_; }
+
+ private:
+  void connect();
+  /// Sends a message and returns the answer.
+  TraciReader exchange(const std::string& commands);
+  TraciReader send_and_receive(const std::string& commands);
+  /// Sends what is to be set. In the message of a step SUMO would leave out the answers to it.
+  void send_queued();
+  void send(std::string_view bytes);
+  std::string receive(std::size_t size);
+  /// Waits until the socket can be read or written.
+  void wait(short events);
+  void check_version();
+  /// @param read called for each request with the message that contains its answer next
+  template <typename Read>
+  void ask_all(const std::vector<TraciRequest>& requests, const Read& read);
+
+  RunningSimulation simulation_;
+  std::string address_;
+  os::Descriptor socket_;
+  std::string queued_;        ///< commands of the next step
+  double waits_since_s_ = 0;  ///< time of the last byte from SUMO
+  bool has_said_ = false;     ///< has told the user that it waits
+};
+
+}  // namespace traffic::sim
