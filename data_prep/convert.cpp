@@ -20,8 +20,7 @@ namespace {
 
 void check(const ConvertOptions& options) {
   const auto pipes = std::count(options.inputs.begin(), options.inputs.end(), "-");
-  if (pipes > 1)
-    throw ConfigError("INPUT: - means the standard input and may be given only once");
+  if (pipes > 1) throw ConfigError("INPUT: - means the standard input and may be given only once");
   if (options.record_every < 1) {
     throw ConfigError("--record-every: found {}, expected at least 1", options.record_every);
   }

@@ -38,7 +38,7 @@ std::vector<FittedRule> fit_to(const std::vector<Rewrite>& plan, const Normalize
     if (infos[i].node_features != infos[0].node_features ||
         infos[i].edge_features != infos[0].edge_features) {
       throw DataError(
-          "{}: its features are not those of {}; normalise only files with the same features",
+          "{}: its features are not those of {}; files in one command must have the same features",
           plan[i].from, plan[0].from);
     }
     all.merge(parts[i]);
@@ -92,7 +92,8 @@ void add_normalize(CLI::App& app, Chosen& chosen) {
   auto options = std::make_shared<NormalizeOptions>();
   CLI::App* command = app.add_subcommand(
       "normalize",
-      "Compute normalisation constants from the train split and write files with them");
+      "Compute normalisation constants from the train split and write files that contain "
+      "them");
   add_output_options(*command, options->output);
   command
       ->add_option("--feature", options->features,

@@ -115,8 +115,8 @@ ExitCode quantize(const OutputOptions& options, const std::string& command_line)
 
 void add_quantize(CLI::App& app, Chosen& chosen) {
   auto options = std::make_shared<OutputOptions>();
-  CLI::App* command = app.add_subcommand(
-      "quantize", "Rewrite features as float16 and print the rounding errors");
+  CLI::App* command =
+      app.add_subcommand("quantize", "Rewrite features as float16 and print the rounding errors");
   add_output_options(*command, *options);
   command->callback([&chosen, options] {
     chosen = [options](const std::string& command_line) {

@@ -85,9 +85,9 @@ ExitCode verify(const VerifyOptions& options) {
   } else {
     std::fputs(table.to_text().c_str(), stdout);
     for (const auto& [path, features] : lacking) {
-      std::printf("%s\n", fmt::format("{} does not have the features {}", path,
-                                      fmt::join(features, ", "))
-                              .c_str());
+      std::printf(
+          "%s\n",
+          fmt::format("{} does not have the features {}", path, fmt::join(features, ", ")).c_str());
     }
     for (const auto& problem : all) std::printf("%s\n", problem.c_str());
     std::printf("files: %zu, problems: %zu\n", paths.size(), all.size());

@@ -44,10 +44,10 @@ struct ConvertedInput {
   std::int64_t vehicles = 0;      ///< number of distinct vehicles
   std::int64_t vehicle_rows = 0;  ///< number of vehicles in a frame, summed over written frames
   std::array<std::int64_t, data::kNumSplits> splits{};  ///< episodes of each split
-  std::int64_t skipped = 0;                     ///< number of skipped problems
-  std::vector<std::string> skipped_examples{};  ///< messages of the first skipped problems
-  std::vector<std::string> missing{};           ///< features that the input does not contain
-  std::string remark{};                         ///< see Recording::remark()
+  std::int64_t skipped = 0;                             ///< number of skipped problems
+  std::vector<std::string> skipped_examples{};          ///< messages of the first skipped problems
+  std::vector<std::string> missing{};  ///< features that the input does not contain
+  std::string remark{};                ///< see Recording::remark()
 };
 
 /// Converts the inputs one after the other. An output file gets its name when it is complete.

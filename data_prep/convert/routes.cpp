@@ -159,12 +159,11 @@ std::optional<int> lane_or_problem(const RecordedFrame& frame, const RecordedVeh
   if (lane) return lane;
   const std::string_view name = frame.view(vehicle.name);
   const std::string lane_id(frame.view(vehicle.lane));
-  problems.report(
-      file, vehicle.line,
-      road.lane_index.contains(lane_id)
-          ? fmt::format("vehicle '{}' has no position on its lane '{}'", name, lane_id)
-          : fmt::format("vehicle '{}' is on lane '{}', which is not in the --network", name,
-                        lane_id));
+  problems.report(file, vehicle.line,
+                  road.lane_index.contains(lane_id)
+                      ? fmt::format("vehicle '{}' has no position on its lane '{}'", name, lane_id)
+                      : fmt::format("vehicle '{}' is on lane '{}', which is not in the --network",
+                                    name, lane_id));
   return std::nullopt;
 }
 

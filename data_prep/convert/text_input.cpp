@@ -63,9 +63,8 @@ TextInput::TextInput(const std::string& path, std::string shown)
     errno = EISDIR;
   }
   if (!file_.is_open()) {
-    throw DataError(
-        "{}: cannot be opened: {}; name existing files, or - for the standard input", name_,
-        std::strerror(errno));
+    throw DataError("{}: cannot be opened: {}; name existing files, or - for the standard input",
+                    name_, std::strerror(errno));
   }
   if (path != "-" && S_ISREG(status.st_mode)) file_bytes_ = status.st_size;
   std::string magic(kGzipMagic.size(), '\0');

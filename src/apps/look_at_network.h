@@ -1,4 +1,4 @@
-/// What programs that run controllers in a scenario tell about it first.
+/// The report about a scenario that programs print before they run controllers in it.
 #pragma once
 
 #include <fmt/format.h>

@@ -130,7 +130,7 @@ class Report {
     if (prints_line_) print_line(env, commands.size(), lights.size());
   }
 
-  /// Says on standard error what was done.
+  /// Prints to stderr how many vehicles and lights got commands, and how fast the simulation was.
   void finish(const sim::SumoEnv& env) const {
     if (prints_line_) std::fputs("\n", stdout);
     const double simulated_s = env.time_s();

@@ -11,8 +11,9 @@
 
 namespace traffic::comm {
 
-/// Autograd calls the hook after it has added a parameter's gradient. On the CPU it does so in the
-/// thread that called backward; for CUDA tensors in a device thread while the caller waits.
+/// Autograd calls the hook after it has added a parameter's gradient to the arena. For CPU tensors
+/// it calls it in the thread that called backward; for CUDA tensors in a device thread, while the
+/// caller of backward waits.
 class BucketReduction::ReadyHook final : public torch::autograd::PostAccumulateGradHook {
  public:
   ReadyHook(BucketReduction& reduction, std::size_t parameter)
@@ -86,7 +87,8 @@ void BucketReduction::reduce(const Bucket& bucket) const {
   const at::NoGradGuard no_grad;
   const at::Tensor part = gradients_.flat().narrow(0, bucket.offset, bucket.numel);
   // Scales each rank's gradient before the cast to the 16-bit type. The sum of unscaled gradients
-  // may exceed the range of that type; the sum of scaled gradients is their average and does not.
+  // may exceed the range of that type. The sum of scaled gradients does not: it is the average of
+  // the unscaled ones.
   if (scale_ != 1.0) part.mul_(scale_);
   if (!compressed_.defined()) return communicator_.all_reduce(part);
   const at::Tensor half = compressed_.narrow(0, bucket.offset, bucket.numel);
@@ -95,7 +97,8 @@ void BucketReduction::reduce(const Bucket& bucket) const {
   part.copy_(half);
 }
 
-/// Makes rank 0's order of completion the order of all ranks. Collective.
+/// From now on all ranks reduce the buckets in the order in which they became complete on rank 0.
+/// Collective.
 void BucketReduction::learn_order() {
   const std::vector<std::size_t> own = queue_.completion_order();
   const at::Tensor order = at::tensor(std::vector<std::int64_t>(own.begin(), own.end()), at::kLong);

@@ -50,7 +50,7 @@ class BucketReduction {
   std::vector<bool> is_unused_;  ///< [parameters] whether backward gives no gradient
   double scale_ = 1.0;
   bool running_ = false;
-  bool has_order_ = false;  ///< whether the ranks have agreed on rank 0's order
+  bool has_order_ = false;            ///< whether the ranks have agreed on rank 0's order
   std::unique_ptr<SideStream> side_;  ///< declared last: its work must end before the members that
                                       ///< it uses are destroyed
 };

@@ -59,8 +59,8 @@ class BucketQueue {
   std::vector<std::size_t> bucket_of_;  ///< [parameters] index of the parameter's bucket
   std::vector<std::size_t> sizes_;      ///< [buckets] number of parameters
   std::vector<std::size_t> order_;      ///< [buckets] bucket indices, first to reduce first
-  std::vector<bool> ready_;           ///< [parameters]
-  std::vector<std::size_t> missing_;  ///< [buckets] number of parameters that are not ready
+  std::vector<bool> ready_;             ///< [parameters]
+  std::vector<std::size_t> missing_;    ///< [buckets] number of parameters that are not ready
   std::vector<std::size_t> completed_;
   std::size_t next_ = 0;  ///< position in order_ of the next bucket to reduce
 };

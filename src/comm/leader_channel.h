@@ -123,8 +123,8 @@ class LeaderChannel {
   std::vector<OpHeader> headers_;  ///< [nodes]
   std::vector<HostName> hosts_;    ///< [nodes]
   OpHeader own_header_;
-  Text reported_{};  ///< failure that another leader has reported
-  Text report_{};    ///< failure that this leader reports
+  Text reported_{};                          ///< failure that another leader has reported
+  Text report_{};                            ///< failure that this leader reports
   MPI_Request listener_ = MPI_REQUEST_NULL;  ///< waits for a failure report of another leader
   bool failed_ = false;
   std::atomic<double> waited_s_ = 0.0;

@@ -113,7 +113,7 @@ class MpiCommunicator final : public Communicator {
   std::optional<LeaderChannel> leaders_;  ///< only on leaders, and only with more than one node
   ArenaRegistry arenas_;
   std::uint64_t sequence_ = 0;  ///< number of operations so far
-  std::string broken_;  ///< the error that broke the communicator; empty if it works
+  std::string broken_;          ///< the error that broke the communicator; empty if it works
 };
 
 }  // namespace traffic::comm

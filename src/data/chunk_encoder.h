@@ -49,7 +49,7 @@ class ChunkEncoder {
 
   int level_;
   std::size_t most_on_their_way_;  ///< number of queued chunks above which take() waits
-  ChunkPacker packer_;  ///< packer of the caller's thread
+  ChunkPacker packer_;             ///< packer of the caller's thread
   std::mutex mutex_;
   std::condition_variable given_;
   std::condition_variable packed_;

@@ -103,8 +103,8 @@ struct AnyLoader::Impl {
   std::shared_ptr<const EpochShare> share;
   std::int64_t generation = 0;  ///< number of `share`; outcomes of earlier shares are dropped
   std::int64_t epoch = 0;
-  std::int64_t next_task = 0;  ///< step that a reader thread begins next
-  std::int64_t given_out = 0;  ///< copy of next_out for the reader threads
+  std::int64_t next_task = 0;                ///< step that a reader thread begins next
+  std::int64_t given_out = 0;                ///< copy of next_out for the reader threads
   std::map<std::int64_t, Outcome> outcomes;  ///< finished batches, by step
   bool stop = false;
   std::vector<std::thread> threads;

@@ -89,8 +89,8 @@ void DatasetReader::Impl::check_sizes() const {
   const auto table_bytes = static_cast<std::int64_t>(sizeof(std::int64_t)) * 2 * (frames + 1);
   if (table_bytes > kTableBytes + kTableBytesPerByte * file_bytes) {
     throw DataError(
-        "{}: the tables of its {} frames take {} of memory, too much for a file of {}; {}",
-        path, frames, human_bytes(table_bytes), human_bytes(file_bytes), kRemedy);
+        "{}: the tables of its {} frames take {} of memory, too much for a file of {}; {}", path,
+        frames, human_bytes(table_bytes), human_bytes(file_bytes), kRemedy);
   }
   if (column(Column::kEpisodeSeed).rows() > frames) {
     throw DataError("{} has {} rows, more than there are frames ({}); {}",

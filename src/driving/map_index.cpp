@@ -28,14 +28,15 @@ Point border_vector(std::span<const Point> line, std::size_t i) {
   const float length = std::hypot(sum.x_m, sum.y_m);
   if (length < 1e-6F) return i > 0 ? before : after;
   sum = {sum.x_m / length, sum.y_m / length};
-  // At a bend the border lies further away by 1 / cos(half of the angle), up to twice the width.
+  // At a bend the border lies further away, by the factor 1 / cos(half of the angle), at most 2.
   const Point& normal = i > 0 && std::hypot(before.x_m, before.y_m) > 0.0F ? before : after;
   const float cosine = sum.x_m * normal.x_m + sum.y_m * normal.y_m;
   const float stretch = 1.0F / std::max(0.5F, cosine);
   return {sum.x_m * stretch, sum.y_m * stretch};
 }
 
-/// Sorts the numbers of items by a key: those with key k are in sorted[begin[k] .. begin[k + 1]).
+/// Sorts the indices 0 .. items - 1 by the keys of the items. The indices of the items with key k
+/// are then sorted[begin[k] .. begin[k + 1]).
 template <typename Key>
 void sort_by_key(std::size_t keys, std::size_t items, const Key& key_of,
                  std::vector<std::int64_t>& begin, std::vector<std::int32_t>& sorted) {

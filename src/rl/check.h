@@ -1,4 +1,5 @@
-/// Functions that check the shapes, types and devices of the tensors that callers pass to this module.
+/// Functions that check the shapes, types and devices of the tensors that callers pass to this
+/// module.
 #pragma once
 
 #include <torch/types.h>

@@ -29,8 +29,8 @@ SelectionTerm selection_log_prob_in_loops(const torch::Tensor& scores, const Seg
                                           const torch::Tensor& picks);
 SelectionTerm selection_entropy_in_loops(const torch::Tensor& scores, const Segments& segments);
 
-/// Returns `term.value` as a result that autograd differentiates. Its derivatives with respect to `scores`
-/// are `term.slope`.
+/// Returns `term.value` as a result that autograd differentiates. Its derivatives with respect to
+/// `scores` are `term.slope`.
 torch::Tensor with_slope(const torch::Tensor& scores, const SelectionTerm& term,
                          const Segments& segments);
 

@@ -1,5 +1,5 @@
-/// The two implementations of ppo_loss() and value_loss_sum() (ppo_loss.h), for inputs that those functions have
-/// checked.
+/// The two implementations of ppo_loss() and value_loss_sum() (ppo_loss.h), for inputs that those
+/// functions have checked.
 #pragma once
 
 #include <torch/types.h>

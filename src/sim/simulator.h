@@ -36,7 +36,7 @@ struct VehicleFacts {
 /// A vehicle that left the simulation in the last step.
 struct LeftVehicle {
   std::string name;
-  /// Nothing if the simulator does not tell whether the vehicle has arrived.
+  /// Empty if the simulator does not tell whether the vehicle has arrived.
   std::optional<VehicleExit> exit;
 };
 

@@ -23,7 +23,7 @@ namespace traffic::sim {
 namespace {
 
 constexpr double kConnect_s = 5.0;    ///< SUMO opens its port only when it has read the network
-constexpr double kSilence_s = 10.0;   ///< after this wait the user is told
+constexpr double kSilence_s = 10.0;   ///< a wait of this duration is reported to the user
 constexpr double kStopping_s = 10.0;  ///< wait for an answer after a request to stop
 constexpr std::size_t kLongestAnswer = std::size_t{1} << 30;
 constexpr std::size_t kRequestsPerMessage = 4096;

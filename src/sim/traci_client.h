@@ -45,7 +45,7 @@ class TraciReader {
   std::vector<std::string> typed_texts();
   /// @return number of values in the compound
   int compound();
-  /// The next bytes, which this reader skips.
+  /// Makes a reader of the next `size` bytes, and goes on behind them.
   TraciReader part(std::size_t size);
   [[nodiscard]] std::size_t left() const { return bytes_.size() - at_; }
 
@@ -69,11 +69,11 @@ class TraciClient {
   std::vector<std::optional<TraciReader>> try_ask(const std::vector<TraciRequest>& requests);
   /// Sets a variable at the end of this turn.
   void set(const TraciRequest& request);
-  /// Sends what is to be set and waits until the simulation has made a step.
+  /// Sends the requests of set() and waits until the simulation has made a step.
   /// @throws WorkerError with SUMO's own message if it refuses something, if the connection ends,
   /// or if SUMO does not answer in time
   void step();
-  /// Sends what is to be set and leaves the simulation. Reports no errors.
+  /// Sends the requests of set() and leaves the simulation. Reports no errors.
   void leave() noexcept;
   /// "127.0.0.1:8813", for messages.
   [[nodiscard]] const std::string& address() const { return address_; }
@@ -83,7 +83,8 @@ class TraciClient {
   /// Sends a message and returns the answer.
   TraciReader exchange(const std::string& commands);
   TraciReader send_and_receive(const std::string& commands);
-  /// Sends what is to be set. In the message of a step SUMO would leave out the answers to it.
+  /// Sends the requests of set() in a message of their own. In the message of a step SUMO would not
+  /// answer them.
   void send_queued();
   void send(std::string_view bytes);
   std::string receive(std::size_t size);

@@ -24,7 +24,7 @@ TraciRequest of_vehicle(int variable, const std::string& vehicle) {
   return {.command = tc::CMD_GET_VEHICLE_VARIABLE, .variable = variable, .object = vehicle};
 }
 
-/// What a step reads of each vehicle, in this order.
+/// The variables of each vehicle that are read after a step, in this order.
 constexpr int kMotionVariables[] = {tc::VAR_LANE_ID, tc::VAR_LANEPOSITION, tc::VAR_SPEED,
                                     tc::VAR_TIMELOSS, tc::VAR_ALLOWED_SPEED};
 

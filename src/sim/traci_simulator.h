@@ -11,7 +11,8 @@
 
 namespace traffic::sim {
 
-/// Reads in one message what all vehicles do after a step. What was set is sent with the next step.
+/// After each step it reads the motion of all vehicles in one message. Commands are sent before the
+/// next step.
 class TraciSimulator final : public Simulator {
  public:
   /// @throws as join_simulation()

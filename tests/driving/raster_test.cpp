@@ -1,4 +1,5 @@
-/// Images from above against a plain implementation that tests every cell against every shape.
+/// Compares the rasteriser's images of the scene from above with those of a plain implementation,
+/// which tests for every cell and every shape whether the cell lies in the shape.
 #include "traffic/driving/raster.h"
 
 #include <algorithm>
@@ -36,7 +37,7 @@ double depth(const std::array<Point, 4>& polygon, double x, double y) {
 }
 
 /// An image in which each cell has the value of the last shape that contains the cell's centre. If
-/// the centre is on a border, the cell may have either value.
+/// the centre is on the border of a shape, the cell is not compared.
 class PlainImage {
  public:
   PlainImage(const RasterSpec& spec, const Pose& pose, bool mirrored)
@@ -65,7 +66,7 @@ class PlainImage {
         const std::size_t cell = (static_cast<std::size_t>(channel * spec_.rows + row)) *
                                      static_cast<std::size_t>(spec_.columns) +
                                  static_cast<std::size_t>(column);
-        constexpr double kBorder_m = 2e-3;  // positions are floats, some hundred metres away
+        constexpr double kBorder_m = 2e-3;  // rounding of float coordinates of some hundred metres
         if (std::abs(inside) < kBorder_m) either_[cell] = true;
         if (inside >= kBorder_m) values_[cell] = value;
       }
@@ -252,7 +253,7 @@ TEST(Raster, FullImagesShowLimitsDirectionsAndCentreLines) {
   EXPECT_EQ(at(kDrivable, 10.0, 12.2), 0) << "beside the road";
 }
 
-TEST(Raster, AnImageRepeatsToTheByteInAnyOrder) {
+TEST(Raster, AnImageDoesNotDependOnTheImagesDrawnBefore) {
   const RecordedScene scene = testing::crossing_scene(5);
   const MapIndex map(scene.map);
   Rng rng(2);

@@ -89,7 +89,7 @@ TEST(RoadMap, ANetworkWithoutLanesForCarsIsAnError) {
   }
 }
 
-TEST(RoadMap, IsNamedAsItsFile) {
+TEST(RoadMap, IsNamedAfterItsFile) {
   EXPECT_EQ(map_name("/a/my.town.net.xml.gz"), "my.town");
   EXPECT_EQ(map_name("town.net.xml"), "town");
   EXPECT_EQ(map_name("town"), "town");

@@ -1,4 +1,5 @@
-/// The parts of the fused passes: packed operands, products, gradients of weights.
+/// Tests of the building blocks of the fused layers (several operations in one pass over memory):
+/// packed operands, products, gradients of weights.
 #include <gtest/gtest.h>
 
 #include <type_traits>
@@ -12,7 +13,7 @@
 namespace traffic::model {
 namespace {
 
-using namespace testing;  // NOLINT: the references in this folder
+using namespace testing;  // NOLINT: the reference implementations in this folder
 using kernels::Bf16;
 using torch::Tensor;
 
@@ -20,7 +21,7 @@ template <typename T>
 Tensor rounded(const Tensor& t) {
   return t.to(kScalarType<T>).contiguous();
 }
-/// Rows of a weight in the order in which a product contains them.
+/// The weight, with its rows in the order in which they are packed for a product.
 Tensor reordered(const Tensor& weight, RowOrder order) {
   std::vector<Tensor> groups;
   for (std::int64_t g = 0; g < weight.size(0) / 16; ++g) {
@@ -35,7 +36,7 @@ class Products : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!std::is_same_v<T, float> && !has_bf16_products()) {
-      GTEST_SKIP() << "this machine has no bfloat16 products, and layers in it are not fused here";
+      GTEST_SKIP() << "this machine cannot multiply in bfloat16, so it fuses no bfloat16 layers";
     }
   }
 };
@@ -64,7 +65,8 @@ TYPED_TEST(Products, WithPackedWeightsEqualPlainOnes) {
         const auto backward = pack_backward<T>(weight, order);
         multiply<T>({data<T>(grad), out}, 37, backward.operand, {data<float>(grad_x), in}, false);
         finish_products<T>();
-        // Products of rounded operands are exact in float; only their sum is rounded.
+        // A product of two bfloat16 numbers is exact in float. So for bfloat16, too, only the float
+        // arithmetic rounds, and the tolerance is that of float.
         EXPECT_LT(difference(y, x.to(torch::kDouble).matmul(w.t()) + 2.0), kFloatTolerance);
         EXPECT_LT(difference(grad_x, grad.to(torch::kDouble).matmul(w)), kFloatTolerance)
             << out << " x " << in << ", gates " << gates;
@@ -103,7 +105,7 @@ TYPED_TEST(Products, OfTransposedGradientsAndInputsAreTheGradientOfTheWeight) {
   }
 }
 
-TEST(Products, WriteNothingAfterAnOddNumberOfRows) {
+TEST(Products, WriteNothingBehindTheLastRowIfTheNumberOfRowsIsOdd) {
   const Tensor x = torch::ones({3, 64});
   const Tensor out = torch::full({4, 64}, 7.0F);
   const auto& table = kernels::table<float>();
@@ -133,7 +135,7 @@ TEST(Scratch, NestsAndNeverOverlaps) {
   {
     Scratch inner;
     first = take(inner, 3'000'000);
-    take(inner, 9'000'000);  // more than a block
+    take(inner, 9'000'000);  // more than one block of the thread's scratch memory holds
     take(inner, 1);
     taken.resize(1);
   }

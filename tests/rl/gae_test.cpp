@@ -64,7 +64,7 @@ TEST(Gae, TerminationHasNoFuture) {
   GaeInputs in = one_environment({1, 2, 4}, {0, 2, 4}, {2, 4, 8});
   in.terminated[1][0] = true;
   in.next_values[1][0] = std::numeric_limits<float>::quiet_NaN();  // must not be read
-  // differences: 2;  2 + 0 - 2 = 0;  4; the recursion ends after the second step
+  // differences: 2;  2 + 0 - 2 = 0;  4; the sums of the first two steps end with the second step
   const torch::Tensor expected = torch::tensor({2.F, 0.F, 4.F}).view({3, 1});
   EXPECT_TRUE(torch::equal(gae(in, 0.5, 0.5), expected));
 }
@@ -104,7 +104,7 @@ TEST(Gae, DiscountsEveryPeriodThatAStepTook) {
   EXPECT_TRUE(torch::equal(ones, gae(in, 0.97, 0.9)));
 }
 
-TEST(Gae, TreatsEachConflictAsItsOwnReward) {
+TEST(Gae, ComputesTheAdvantagesOfEachConflictSeparately) {
   const GaeInputs in = random_rollout({17, 3, 4});
   const torch::Tensor together = gae(in, 0.99, 0.8);
   for (std::int64_t c = 0; c < 4; ++c) {

@@ -56,7 +56,8 @@ TEST(Trials, RandomOnesAreTheSameForTheSameSeedAndWithinTheirRanges) {
     whole.insert(trial.values[2]);
     EXPECT_LE(std::abs(std::stod(trial.values[3])), 1.0);
   }
-  // Half of the draws lie in each order of magnitude: 200 with a deviation of 10.
+  // The range has two orders of magnitude, and about half of the 400 draws lie in each: 200, with a
+  // standard deviation of 10.
   EXPECT_NEAR(low, 200, 50);
   EXPECT_THAT(whole, ElementsAre("2", "3", "4", "5"));
   Table fewer = table;

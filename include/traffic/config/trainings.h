@@ -25,13 +25,13 @@ struct PresetRow {
 struct TrainingFacts {
   std::string_view name;    ///< "ppo"
   std::string_view number;  ///< other name, such as "2"; empty if the training has none
-  /// The folder of the training in a run of several, the name of its result there, and the prefix
-  /// of its tables: "phase2" for [phase2.ppo].
+  /// A name such as "phase2". In a run of several trainings it names the folder and the result of
+  /// this one. In a configuration it begins the names of its tables, as in [phase2.ppo].
   std::string_view folder;
   std::string_view help;               ///< the subject of the training, a phrase without a verb
   std::string_view product = "Model";  ///< kind of the weights, for the title of the model card
   std::string_view about = {};         ///< use of the weights, for the model card
-  bool of_traffic = true;              ///< whether the weights read the features of `scene`
+  bool of_traffic = true;              ///< whether the network reads features of the module scene
   std::vector<std::string_view>
       starts_from;                         ///< names of trainings from whose results it can start
   bool simulates = false;                  ///< whether it runs simulations and is evaluated in them

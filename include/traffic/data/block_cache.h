@@ -58,8 +58,8 @@ class BlockCache {
   mutable std::mutex mutex_;
   std::unordered_map<std::int32_t, Entry> entries_;
   std::list<std::int32_t> by_age_;  ///< most recently used first
-  std::int64_t bytes_ = 0;     ///< size of the blocks in the cache
-  std::uint64_t tickets_ = 0;  ///< number of decodings so far
+  std::int64_t bytes_ = 0;          ///< size of the blocks in the cache
+  std::uint64_t tickets_ = 0;       ///< number of decodings so far
 };
 
 }  // namespace traffic::data

@@ -60,7 +60,7 @@ inline constexpr int kNumSplits = 3;
 struct Feature {
   std::string name;
   std::string unit;
-  float offset = 0;     ///< the normalised value is (value - offset) / scale
+  float offset = 0;  ///< the normalised value is (value - offset) / scale
   float scale = 1;
   bool present = true;  ///< false if the recording did not contain the feature; its column is zero
   bool operator==(const Feature&) const = default;

@@ -23,12 +23,12 @@ inline constexpr double kUnadvised = 0.2;
 /// Numbers of features (columns) in the controller's inputs. A row of `own` contains first other
 /// features of a candidate, then the advice, then the features for the impact.
 struct ControllerInputs {
-  std::int64_t own = 0;     ///< all features of a candidate
-  std::int64_t shared = 0;  ///< features of a state, shared by its candidates
-  std::int64_t impact = 0;  ///< features from which the impact of a command is predicted; 0 means
-                            ///< that the score has no impact term
-  std::int64_t advice = 0;  ///< one feature for each command; a 1 marks the advised command; 0 means
-                            ///< that there is no advice
+  std::int64_t own = 0;       ///< all features of a candidate
+  std::int64_t shared = 0;    ///< features of a state, shared by its candidates
+  std::int64_t impact = 0;    ///< features from which the impact of a command is predicted; 0 means
+                              ///< that the score has no impact term
+  std::int64_t advice = 0;    ///< one feature for each command; a 1 marks the advised command; 0
+                              ///< means that there is no advice
   std::int64_t conflict = 0;  ///< features of a conflict, from which its value is estimated
 };
 

@@ -35,8 +35,8 @@ struct DrivingShape {
   std::int64_t modes = 20;         ///< anchors of diffusion, or plans of the vocabulary
 };
 
-/// Statistics of the training data that the head needs before training. The network stores them in its
-/// buffers.
+/// Statistics of the training data that the head needs before training. The network stores them in
+/// its buffers.
 struct PlanStatistics {
   torch::Tensor scale;    ///< [12] mean size of the residuals in metres
   torch::Tensor anchors;  ///< [modes, 12] residuals; empty for the head regression

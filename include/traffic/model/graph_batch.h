@@ -8,8 +8,8 @@
 
 namespace traffic::model {
 
-/// N nodes, E edges, F features per node. The boundaries between graphs are not stored, because nodes of
-/// different graphs have no common edge.
+/// N nodes, E edges, F features per node. The boundaries between graphs are not stored, because
+/// nodes of different graphs have no common edge.
 struct GraphBatch {
   at::Tensor node_features;  ///< [N, F] float32, normalised
   at::Tensor edge_ptr;  ///< [N + 1] int32: in-edges of node i are edge_ptr[i] .. edge_ptr[i + 1]

@@ -28,8 +28,8 @@ struct ThinForm;
 /// There are three implementations with the same results:
 /// - On a CPU each layer is one fused node of the autograd graph. This requires float32 parameters,
 /// at most 16 heads,
-///   and heads whose number of channels is a multiple of 16. The compute type must be float32, or bfloat16 if the CPU
-///   multiplies it in hardware.
+///   and heads whose number of channels is a multiple of 16. The compute type must be float32, or
+///   bfloat16 if the CPU multiplies it in hardware.
 /// - On a GPU, kernels of this module compute the attention. This requires float32 parameters and
 /// heads with at most 128
 ///   channels.
@@ -44,8 +44,8 @@ class GraphEncoderImpl : public torch::nn::Module {
   /// Differentiable with respect to the parameters, not to the graph.
   /// @return [N, hidden_dim] in the type of the parameters (float32)
   torch::Tensor forward(const GraphBatch& graph);
-  /// Encodes only the S chosen nodes of a receptive field. If layers are fused and gradients are off,
-  /// each layer computes only the nodes that the next layer needs.
+  /// Encodes only the S chosen nodes of a receptive field. If layers are fused and gradients are
+  /// off, each layer computes only the nodes that the next layer needs.
   /// @param field must have num_layers() hops
   /// @return [S, hidden_dim]
   torch::Tensor forward(const ReceptiveField& field);
@@ -92,7 +92,7 @@ class GraphEncoderImpl : public torch::nn::Module {
   torch::nn::Linear input_{nullptr};
   torch::nn::LayerNorm norm_{nullptr};
   std::vector<std::shared_ptr<EncoderLayerImpl>> layers_;
-  std::shared_ptr<const ThinForm> packed_input_;  ///< null unless packed for inference
+  std::shared_ptr<const ThinForm> packed_input_;              ///< null unless packed for inference
   std::shared_ptr<const InputProjection> packed_projection_;  ///< for an input that is not thin
 };
 TORCH_MODULE(GraphEncoder);

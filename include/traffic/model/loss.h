@@ -1,5 +1,5 @@
-/// world_model_loss(), which phase 1 of training minimises: how much the predictions of the world model differ
-/// from recorded traffic.
+/// world_model_loss(), which phase 1 of training minimises: how much the predictions of the world
+/// model differ from recorded traffic.
 #pragma once
 
 #include <torch/types.h>
@@ -23,8 +23,8 @@ struct WorldModelLossWeights {
   double conflict = 0.1;
 };
 
-/// Scalars. Training minimises `total`. The members `next`, `future` and `conflict` are its terms before
-/// weighting, detached from autograd.
+/// Scalars. Training minimises `total`. The members `next`, `future` and `conflict` are its terms
+/// before weighting, detached from autograd.
 struct WorldModelLoss {
   torch::Tensor total;
   torch::Tensor next;      ///< term of the next frame

@@ -1,5 +1,5 @@
-/// Lstm, the recurrent part of the world model: an LSTM over the encodings of vehicles, which may appear and
-/// disappear during the sequence.
+/// Lstm, the recurrent part of the world model: an LSTM over the encodings of vehicles, which may
+/// appear and disappear during the sequence.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -32,8 +32,9 @@ struct PackedLstm;
 /// There are three implementations with the same results:
 /// - On a CPU the forward and backward passes are fused. This requires sizes that are multiples of
 /// 16 and float32
-///   tensors. The compute type must be float32, or bfloat16 if the CPU multiplies it in hardware. The data of a block of
-///   vehicles then stay in the cache, and the gradient of a weight comes from products over all time steps.
+///   tensors. The compute type must be float32, or bfloat16 if the CPU multiplies it in hardware.
+///   The data of a block of vehicles then stay in the cache, and the gradient of a weight comes
+///   from products over all time steps.
 /// - On a GPU, float32 tensors use the kernels of device/device_lstm.h.
 /// - In all other cases the passes use ATen operations.
 class LstmImpl : public torch::nn::Module {

@@ -11,7 +11,8 @@ namespace traffic::model {
 /// tenth of the time.
 void pool_all_tensors();
 
-/// Returns pooled memory that no tensor uses to the operating system. @return number of bytes returned
+/// Returns pooled memory that no tensor uses to the operating system. @return number of bytes
+/// returned
 std::int64_t release_cached_memory();
 
 }  // namespace traffic::model

@@ -1,5 +1,5 @@
-/// Mlp, a perceptron with ReLU layers and a linear output. Off-policy learners use it for policies and critics,
-/// and DrivingNetwork for parts of itself.
+/// Mlp, a perceptron with ReLU layers and a linear output. Off-policy learners use it for policies
+/// and critics, and DrivingNetwork for parts of itself.
 #pragma once
 
 #include <torch/nn/module.h>

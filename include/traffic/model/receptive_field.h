@@ -1,5 +1,5 @@
-/// The receptive field: the part of a graph on which the encodings of some chosen nodes depend. Computing it
-/// first spares the graph encoder all other nodes.
+/// The receptive field: the part of a graph on which the encodings of some chosen nodes depend.
+/// Computing it first spares the graph encoder all other nodes.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,7 +20,7 @@ namespace traffic::model {
 /// the encoder can therefore leave out distant nodes by processing only the first nodes of a group.
 struct ReceptiveField {
   GraphBatch graph;
-  at::Tensor chosen;                    ///< [S] int64: the chosen nodes, as rows of `graph`
+  at::Tensor chosen;  ///< [S] int64: the chosen nodes, as rows of `graph`
   /// [G + 1]: group g consists of the nodes group_ptr[g] to group_ptr[g + 1] - 1.
   std::vector<std::int64_t> group_ptr;
   /// [hops + 1][G]: the nodes group_ptr[g] to end[h][g] - 1 are at most h edges from a chosen node.

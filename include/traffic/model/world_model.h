@@ -1,5 +1,5 @@
-/// WorldModel, the network that predicts the motion of each vehicle from its encodings over time. Phase 1 trains
-/// it; the controller of phases 2 and 3 uses its latents as features.
+/// WorldModel, the network that predicts the motion of each vehicle from its encodings over time.
+/// Phase 1 trains it; the controller of phases 2 and 3 uses its latents as features.
 #pragma once
 
 #include <torch/nn/module.h>

@@ -45,7 +45,7 @@ struct Transitions {
   std::span<float> obs;             ///< [count, obs_dim]
   std::span<std::int64_t> actions;  ///< [count]
   std::span<float> action_vectors;  ///< [count, action_dim]
-  std::span<float> returns;         ///< [count] rewards up to the next observation, discounted
+  std::span<float> returns;         ///< [count] discounted sum of the rewards before next_obs
   std::span<float>
       discounts;  ///< [count] factor of the value of next_obs: gamma^n; 0 if the episode ended
   std::span<float> next_obs;  ///< [count, obs_dim]; meaningless where the discount is 0
@@ -63,8 +63,8 @@ class Replay {
   [[nodiscard]] std::int64_t size() const { return num_steps_ * options_.segment.streams; }
   /// Number of segments that were discarded since the replay was made or restored.
   [[nodiscard]] std::int64_t num_forgotten() const { return num_forgotten_; }
-  /// Number of transitions among which draw() chooses. It includes transitions that span a gap,
-  /// which draw() rejects.
+  /// Number of kept transitions, without those that begin in the newest n_step steps. It includes
+  /// transitions that draw() rejects, such as those that span a gap (see begin_anew()).
   [[nodiscard]] std::int64_t num_drawable(std::int64_t n_step) const;
 
   /// Draws transitions with replacement and equal probability. It never draws a transition that

@@ -21,7 +21,8 @@ struct Scale {
 /// Rows of moments: count, sum, sum of squares.
 enum MomentRow : std::int64_t { kCount, kSum, kSquares, kNumMomentRows };
 
-/// Count, sum and sum of squares for each conflict. The results of several ranks or batches may be added.
+/// Count, sum and sum of squares for each conflict. The results of several ranks or batches may be
+/// added.
 /// @param x numbers; its last dimension is C, but it may have any shape if C is 1
 /// @param conflicts C
 /// @param mask bool in the shape of x: entries that count; undefined means that all entries count

@@ -14,7 +14,8 @@
 
 namespace traffic::rl {
 
-/// The measurement: growth summed over uncontrolled episodes of equal length. Ranks may add their sums.
+/// The measurement: growth summed over uncontrolled episodes of equal length. Ranks may add their
+/// sums.
 struct BaselineSums {
   double bin_s = 1.0;               ///< length of a bin in seconds
   std::int64_t conflicts = 1;       ///< C

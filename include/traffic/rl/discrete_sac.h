@@ -27,7 +27,8 @@ struct SacActorLoss {
   torch::Tensor loss;         ///< scalar, differentiable in the logits
   torch::Tensor entropy_sum;  ///< scalar: entropy summed over the batch, nats, without gradient
 };
-/// The sum of pi(a) (alpha log pi(a) - min Q(a)) over the batch and the actions a, divided by the denominator.
+/// The sum of pi(a) (alpha log pi(a) - min Q(a)) over the batch and the actions a, divided by the
+/// denominator.
 /// @param logits [B, actions] of the policy pi
 /// @param q not differentiated
 /// @param denominator number of transitions on all ranks

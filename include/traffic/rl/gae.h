@@ -1,4 +1,5 @@
-/// gae(), which computes advantages by generalised advantage estimation (GAE), from rewards or costs.
+/// gae(), which computes advantages by generalised advantage estimation (GAE), from rewards or
+/// costs.
 #pragma once
 
 #include <torch/types.h>
@@ -11,14 +12,14 @@ namespace traffic::rl {
 struct GaeInputs {
   torch::Tensor rewards;      ///< [T, B] or [T, B, C] float32
   torch::Tensor values;       ///< shape of rewards: V(obs_t)
-  torch::Tensor next_values;  ///< shape of rewards: V(obs_t+1); at a truncated step the value of the
-                              ///< final obs of the episode
+  torch::Tensor next_values;  ///< shape of rewards: V(obs_t+1); at a truncated step the value of
+                              ///< the final obs of the episode
   torch::Tensor terminated;   ///< [T, B] bool: the episode terminated; next_values is not used
   torch::Tensor truncated;    ///< [T, B] bool: the episode was truncated; next_values is used, but
                               ///< later steps are not
   /// [T, B] int64: number of control periods that a step took, each discounted by gamma; undefined
-  /// means one period for every step. It is needed if the time between decisions varies (a semi-Markov
-  /// process: Bradtke and Duff 1994).
+  /// means one period for every step. It is needed if the time between decisions varies (a
+  /// semi-Markov process: Bradtke and Duff 1994).
   torch::Tensor periods = {};
 };
 

@@ -20,9 +20,9 @@ struct PpoParameters {
                                 ///< that there is no limit
   double ent_coef = 0.01;       ///< weight of the entropy bonus
   double vf_coef = 0.5;         ///< weight of the value loss
-  double target_kl = 0.02;      ///< an iteration ends when approx_kl exceeds 1.5 * target_kl; 0 means
-                                ///< that it never ends early
-  double clip_norm = 0.5;       ///< maximum norm of the gradient
+  double target_kl = 0.02;  ///< an iteration ends when approx_kl exceeds 1.5 * target_kl; 0 means
+                            ///< that it never ends early
+  double clip_norm = 0.5;   ///< maximum norm of the gradient
   std::int64_t eval_interval = 10;  ///< iterations between evaluations
 };
 

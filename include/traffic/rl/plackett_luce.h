@@ -1,5 +1,5 @@
-/// PlackettLuce, the distribution from which the policy draws the vehicles that get commands: at most K of the
-/// candidates in a state, picked one after the other without replacement.
+/// PlackettLuce, the distribution from which the policy draws the vehicles that get commands: at
+/// most K of the candidates in a state, picked one after the other without replacement.
 #pragma once
 
 #include <torch/types.h>
@@ -34,7 +34,8 @@ class PlackettLuce {
 
   /// @param uniforms [M] in [0, 1), of the scores' type: one random number per candidate
   [[nodiscard]] torch::Tensor sample(const torch::Tensor& uniforms, std::int64_t top_k) const;
-  /// Picks the highest scores in descending order; among equal scores the earlier candidate comes first.
+  /// Picks the highest scores in descending order; among equal scores the earlier candidate comes
+  /// first.
   [[nodiscard]] torch::Tensor greedy(std::int64_t top_k) const;
   /// Log-probability of these picks in this order, [B]; 0 for a state without picks.
   /// @throws ShapeError if a pick is not a valid position in its state (checked on the CPU only)

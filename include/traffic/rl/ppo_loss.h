@@ -26,14 +26,14 @@ struct PolicyTerms {
                             ///< read; undefined means that all entries count
 };
 
-/// Terms of the value loss: one value per state, or one for each of C conflicts in the state. Values are
-/// in standardised units (running_mean_std.h).
+/// Terms of the value loss: one value per state, or one for each of C conflicts in the state.
+/// Values are in standardised units (running_mean_std.h).
 struct ValueTerms {
   torch::Tensor values;      ///< [S] or [S, C] of the current value function, with gradient
   torch::Tensor old_values;  ///< shape of values: values of the policy that collected the rollout
   torch::Tensor returns;     ///< shape of values: the targets
-  torch::Tensor mask = {};  ///< shape of values, bool: false entries are never read; undefined means
-                            ///< that all entries count
+  torch::Tensor mask = {};   ///< shape of values, bool: false entries are never read; undefined
+                             ///< means that all entries count
 };
 
 /// Inputs of one policy update. A decision and a selection have equal weight in the loss. The

@@ -1,12 +1,13 @@
-/// Computes the statistics of PPO's policy updates that trainers log, and decides whether an iteration ends early.
+/// Computes the statistics of PPO's policy updates that trainers log, and decides whether an
+/// iteration ends early.
 #pragma once
 
 #include <torch/types.h>
 
 namespace traffic::rl {
 
-/// Means over the terms of all minibatches and ranks. PolicyTerms (ppo_loss.h) explains decisions and
-/// selections.
+/// Means over the terms of all minibatches and ranks. PolicyTerms (ppo_loss.h) explains decisions
+/// and selections.
 struct PpoStatistics {
   double policy_loss = 0.0;         ///< decisions and selections together, per decision
   double value_loss = 0.0;          ///< per value term
@@ -14,8 +15,8 @@ struct PpoStatistics {
   double selection_entropy = 0.0;   ///< entropy of the first pick of a selection, nats
   double approx_kl = 0.0;           ///< decisions and selections together, per decision
   double clip_fraction = 0.0;       ///< share of ratios outside the clip range
-  double explained_variance = 0.0;  ///< how well the old values predict the returns: 1 is perfect, 0
-                                    ///< no better than a constant; 0 if all returns are equal
+  double explained_variance = 0.0;  ///< how well the old values predict the returns: 1 is perfect,
+                                    ///< 0 no better than a constant; 0 if all returns are equal
   double decisions = 0.0;           ///< number of decisions
   double selections = 0.0;          ///< number of selections
 };

@@ -8,7 +8,8 @@
 
 namespace traffic::rl {
 
-/// Discounted rewards of a batch of transitions. Each transition has n steps, with rewards r_0 .. r_(n-1).
+/// Discounted rewards of a batch of transitions. Each transition has n steps, with rewards r_0 ..
+/// r_(n-1).
 struct NStepReturns {
   torch::Tensor returns;    ///< [B] float: sum of gamma^k r_k
   torch::Tensor discounts;  ///< [B] float: gamma^n, the factor of the next value; 0 after a

@@ -1,5 +1,5 @@
-/// RunningMeanStd, the running mean and standard deviation of the returns, with which PPO standardises the targets
-/// of the value network.
+/// RunningMeanStd, the running mean and standard deviation of the returns, with which PPO
+/// standardises the targets of the value network.
 #pragma once
 
 #include <torch/types.h>
@@ -37,7 +37,8 @@ class RunningMeanStd {
   /// The whole state: [3, C] float64 with count, mean and sum of squared deviations.
   [[nodiscard]] torch::Tensor state() const { return state_.clone(); }
   /// Restores a result of state().
-  /// @throws ShapeError if it is not [3, C] float64 for the same C, or if it contains values that are
+  /// @throws ShapeError if it is not [3, C] float64 for the same C, or if it contains values that
+  /// are
   ///   not finite or negative counts or sums of squares
   void load_state(const torch::Tensor& state);
 

@@ -1,4 +1,5 @@
-/// LinearSchedule, which changes a parameter, such as the entropy coefficient, linearly during training.
+/// LinearSchedule, which changes a parameter, such as the entropy coefficient, linearly during
+/// training.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-/// soft_update(), which updates the target networks of off-policy learners. A target network is a slowly changing
-/// copy of a trained network (the online network), from which the targets of the losses are computed.
+/// soft_update(), which updates the target networks of off-policy learners. A target network is a
+/// slowly changing copy of a trained network (the online network), from which the targets of the
+/// losses are computed.
 #pragma once
 
 #include <torch/types.h>

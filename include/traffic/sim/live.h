@@ -21,8 +21,8 @@ struct RunningSimulation {
 /// Connects to a running SUMO and checks that it simulates the network of options.scenario.
 ///
 /// SUMO gives each client a turn in each step. In its turn this program reads the traffic and gives
-/// its commands, with few messages: it subscribes to nothing, because SUMO would send the
-/// subscriptions of one client to all of them.
+/// its commands, both in few messages. It subscribes to nothing, because SUMO would send the values
+/// to all clients.
 /// @throws WorkerError if nobody listens at the address, or SUMO does not answer in time
 /// @throws ConfigError if SUMO's version is not sumo_version()
 /// @throws DataError if the networks differ

@@ -26,7 +26,8 @@ class JobWorkers {
   NoticeBoard& board();
   /// Number of workers to start for a pool that needs `wanted`.
   [[nodiscard]] int missing(int wanted) const;
-  /// Notes that a new pool uses `wanted` workers: the idle workers first, then newly started workers.
+  /// Notes that a new pool uses `wanted` workers: the idle workers first, then newly started
+  /// workers.
   void take(int wanted);
   /// Marks the workers of a pool that has ended as idle.
   void give_back(int workers) { idle_ += workers; }
@@ -38,8 +39,8 @@ class JobWorkers {
   JobWorkers() = default;
 
   std::optional<NoticeBoard> board_;
-  pid_t owner_ = 0;  ///< the process that created the board; a process forked from it must not end the
-                     ///< workers
+  pid_t owner_ = 0;  ///< the process that created the board; a process forked from it must not end
+                     ///< the workers
   int idle_ = 0;
 };
 

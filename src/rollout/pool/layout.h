@@ -39,8 +39,8 @@ struct SharedText {
   }
 };
 
-/// Sizes from which all offsets are computed. The first rank of a node, its leader, chooses them. Ranks,
-/// workers and environments are counted within the node.
+/// Sizes from which all offsets are computed. The first rank of a node, its leader, chooses them.
+/// Ranks, workers and environments are counted within the node.
 struct Geometry {
   std::uint32_t num_ranks = 1;
   std::uint32_t num_envs = 1;
@@ -148,8 +148,8 @@ struct SlotHead {
   alignas(kLine) SlotCounters counters;
 };
 
-/// Converts an environment's index within the node to its index among the environments of all nodes, which
-/// messages and seeds use.
+/// Converts an environment's index within the node to its index among the environments of all
+/// nodes, which messages and seeds use.
 std::uint32_t number_of_env(std::span<std::byte> head, std::uint32_t env);
 
 /// Hash of the layout; it differs between builds with different layouts.

@@ -68,8 +68,8 @@ std::optional<os::Descriptor> NoticeReader::next_pool() {
     if (board.ended.load(std::memory_order_relaxed) != 0) return std::nullopt;
     const int fd = board.pool_fd.load(std::memory_order_relaxed);
     if (count != seen_ && fd != kNoPool) {
-      // The pool may end while this worker opens its memory. `count` then changes, and the worker reads the
-      // board again.
+      // The pool may end while this worker opens its memory. `count` then changes, and the worker
+      // reads the board again.
       const auto is_current = [&] { return board.count.load(std::memory_order_acquire) == count; };
       try {
         os::Descriptor pool = open_pool_memory(pid_, fd);

@@ -21,8 +21,8 @@ struct alignas(kLine) Notices {
   SharedText<256> host;  ///< the node's name
   os::SharedProcess leader;
   std::atomic<std::uint32_t> count;   ///< futex: raised after every change
-  std::atomic<std::int32_t> pool_fd;  ///< the leader's descriptor of the pool's memory; -1 if there is
-                                      ///< no pool
+  std::atomic<std::int32_t> pool_fd;  ///< the leader's descriptor of the pool's memory; -1 if there
+                                      ///< is no pool
   std::atomic<std::uint32_t> ended;   ///< 1 after the leader has told the workers to exit
 };
 
@@ -35,8 +35,8 @@ class NoticeBoard {
   [[nodiscard]] const os::Descriptor& file() const { return file_; }
   /// Tells the idle workers to serve this pool.
   void post(const PoolMemory& pool);
-  /// Removes the pool from the board. Call it before the pool's memory is closed, because another file may
-  /// then get the same descriptor.
+  /// Removes the pool from the board. Call it before the pool's memory is closed, because another
+  /// file may then get the same descriptor.
   void withdraw(const PoolMemory& pool);
   /// Makes the workers that serve no pool exit.
   void end();
@@ -54,8 +54,8 @@ class NoticeReader {
  public:
   /// @param pid process id of the leader
   /// @param fd the leader's descriptor of the board
-  /// @throws ResourceError if the board cannot be opened; WorkerError if the leader runs another build or
-  /// runs on another node
+  /// @throws ResourceError if the board cannot be opened; WorkerError if the leader runs another
+  /// build or runs on another node
   NoticeReader(pid_t pid, int fd);
 
   /// Waits for the next pool.

@@ -63,8 +63,8 @@ void require_limits(const Geometry& geometry) {
         "(ulimit -n) or lower rollout.workers",
         geometry.num_workers(), files, limit_of(RLIMIT_NOFILE));
   }
-  // A simulation runs in two processes, and the threads of a rollout worker count as processes, too. The
-  // limit does not apply to root.
+  // A simulation runs in two processes, and the threads of a rollout worker count as processes,
+  // too. The limit does not apply to root.
   const rlim_t processes = 2 * geometry.num_envs + 4 * rlim_t{geometry.num_workers()};
   if (geteuid() != 0 && limit_of(RLIMIT_NPROC) < processes) {
     throw ResourceError(

@@ -1,5 +1,5 @@
-/// Checks that a WorkerPool can start, and the choice of its sizes. pool_start.cpp calls these functions before it
-/// starts any process.
+/// Checks that a WorkerPool can start, and the choice of its sizes. pool_start.cpp calls these
+/// functions before it starts any process.
 #pragma once
 
 #include "pool_memory.h"
@@ -20,7 +20,8 @@ void require_spawning();
 /// @throws ResourceError naming the limit
 void require_limits(const Geometry& geometry);
 
-/// Chooses the sizes of the pool's part on this rank's node, from the environments of the node's ranks.
+/// Chooses the sizes of the pool's part on this rank's node, from the environments of the node's
+/// ranks.
 /// @throws ConfigError if there are fewer environments than ranks
 PoolPlan plan_pool(const WorkerPoolSpec& spec, const comm::Topology& topology);
 

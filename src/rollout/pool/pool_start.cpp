@@ -27,7 +27,8 @@ namespace {
 constexpr double kSpawn_s = 90.0;  ///< in which MPI starts the processes
 constexpr double kStart_s = 30.0;  ///< in which every started worker gives a sign of life
 constexpr double kMeet_s = 60.0;   ///< added to each limit above for ranks that wait for the others
-/// Number of attempts. A start that failed because the machine was busy may succeed the second time.
+/// Number of attempts. A start that failed because the machine was busy may succeed the second
+/// time.
 constexpr int kSpawns = 2;
 
 /// Factor by which a start may take longer than on an idle machine: the number of processes per
@@ -38,8 +39,8 @@ double slowdown() {
   return std::clamp(load_average() / cores, 1.0, kMost);
 }
 
-/// The result of a step of the start on one rank, which all ranks receive. The result of a leader (first
-/// rank of a node) also tells where the memory of its node is.
+/// The result of a step of the start on one rank, which all ranks receive. The result of a leader
+/// (first rank of a node) also tells where the memory of its node is.
 struct Outcome {
   int code = 0;
   pid_t pid = 0;
@@ -169,8 +170,8 @@ Outcome start_on_all_nodes(const comm::MpiSession& session, const WorkerPoolSpec
   return failed == all.end() ? Outcome{} : *failed;
 }
 
-/// Closes a pool whose start has failed. A worker that starts late finds no pool, or the pool of the next
-/// attempt.
+/// Closes a pool whose start has failed. A worker that starts late finds no pool, or the pool of
+/// the next attempt.
 void give_up(const PoolMemory& memory) {
   memory.pool().closing.store(1, std::memory_order_release);
   JobWorkers& workers = JobWorkers::of_this_process();

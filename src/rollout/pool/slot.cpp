@@ -123,8 +123,8 @@ void WorkerSlot::report_death(std::string_view why) {
   head.death.set(why);
   const auto asked = head.command_seq.load(std::memory_order_acquire);
   if (asked == head.reply_seq.load(std::memory_order_relaxed)) return;
-  // The dead process was not ready yet, so it had not begun the episode. The next process will carry out
-  // the command.
+  // The dead process was not ready yet, so it had not begun the episode. The next process will
+  // carry out the command.
   if (!ready() && head.command_kind == CommandKind::kReset) return;
   head.reply_kind = ReplyKind::kLost;
   head.reply_incarnation = head.incarnation.load(std::memory_order_relaxed);

@@ -77,7 +77,8 @@ class EnvSlot {
   std::uint32_t incarnation_;
 };
 
-/// The rollout worker's access to a slot: watches the simulation and answers for it when it has died.
+/// The rollout worker's access to a slot: watches the simulation and answers for it when it has
+/// died.
 class WorkerSlot {
  public:
   WorkerSlot(SlotView view, Bell& bell) : view_(view), bell_(bell) {}

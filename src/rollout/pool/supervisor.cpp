@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::int64_t kTickMs = 50;
 constexpr std::int64_t kOrphanCheckNs = 250'000'000;
-/// A simulation that stays stopped (by a signal) for longer is replaced. If a whole job was stopped and is
-/// continued, all of its processes run again within this time.
+/// A simulation that stays stopped (by a signal) for longer is replaced. If a whole job was stopped
+/// and is continued, all of its processes run again within this time.
 constexpr std::int64_t kStoppedNs = 500'000'000;
 constexpr std::size_t kTailBytes = 1500;
 constexpr int kMaxReads = 64;
@@ -170,8 +170,8 @@ void Supervisor::kill_if_stuck(Env& env) {
   env.process.kill();
 }
 
-/// Whether a signal has stopped the simulation for longer than kStoppedNs. Such a simulation is replaced
-/// without waiting for env_timeout_s, the time limit of a running simulation.
+/// Whether a signal has stopped the simulation for longer than kStoppedNs. Such a simulation is
+/// replaced without waiting for env_timeout_s, the time limit of a running simulation.
 bool Supervisor::stays_stopped(Env& env) {
   if (!os::is_stopped(env.process.pid())) {
     env.stopped_ns = 0;

@@ -21,7 +21,8 @@ double restart_pause_s(std::uint32_t failures_in_row);
 
 class Supervisor {
  public:
-  /// Why run() has returned: the pool was closed, or a rank or the process that started this one is gone.
+  /// Why run() has returned: the pool was closed, or a rank or the process that started this one is
+  /// gone.
   enum class End { kClosed, kOrphaned };
 
   /// @param file the pool's memory; its simulations inherit the descriptor

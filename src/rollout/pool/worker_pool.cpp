@@ -67,8 +67,8 @@ WorkerPool::WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& sp
   state_->memory.emplace(start_pool(session, spec));
   const comm::Topology& topology = session.topology();
   os::enter_self(rank_block(state_->memory->head(), state_->local_rank()).process);
-  // Among all ranks, the k-th environment of this rank has index k * size + rank. Within the node it has
-  // index k * local_size + local_rank.
+  // Among all ranks, the k-th environment of this rank has index k * size + rank. Within the node
+  // it has index k * local_size + local_rank.
   for (const int env : my_envs()) {
     const auto round = static_cast<std::uint32_t>(env / topology.size);
     state_->envs.emplace_back(RankSlot(state_->memory->slot(
@@ -143,8 +143,8 @@ std::optional<Event> WorkerPool::wait_any(std::span<const int> envs, double time
   const Bell& bell = state_->memory->bell(state_->local_rank());
   const Stopwatch waited;
   while (true) {
-    // The bell is read before the slots. An answer that arrives after a slot was read changes the bell, so
-    // sleep_while_equal() returns at once.
+    // The bell is read before the slots. An answer that arrives after a slot was read changes the
+    // bell, so sleep_while_equal() returns at once.
     const auto rings = bell.rings.load(std::memory_order_acquire);
     require_open(*state_->memory, kCloseS + kGlanceS);
     for (const int env : envs) {

@@ -23,7 +23,8 @@
 namespace traffic::rollout {
 namespace {
 
-/// Where the notice board is: the process id of the node's leader (its first rank) and the leader's descriptor.
+/// Where the notice board is: the process id of the node's leader (its first rank) and the leader's
+/// descriptor.
 struct Source {
   pid_t pid = 0;
   int fd = -1;
@@ -74,7 +75,8 @@ int run_rollout_worker(int argc, char** argv) {
   os::lift_binding_of_mpirun();  // otherwise all simulations would share one core
   try {
     fault::hit("rollout_worker.start", 0, 1);
-    // If the leader is gone, the job has ended, perhaps successfully; this worker must not report a failure.
+    // If the leader is gone, the job has ended, perhaps successfully; this worker must not report a
+    // failure.
     if (kill(source->pid, 0) != 0 && errno == ESRCH) return static_cast<int>(ExitCode::kDone);
     NoticeReader notices(source->pid, source->fd);
     while (auto pool = notices.next_pool()) {

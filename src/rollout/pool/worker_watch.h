@@ -1,4 +1,5 @@
-/// Functions with which a rank checks and ends the rollout workers of its node while it uses a WorkerPool.
+/// Functions with which a rank checks and ends the rollout workers of its node while it uses a
+/// WorkerPool.
 #pragma once
 
 #include "pool_memory.h"
@@ -22,8 +23,8 @@ void wait_for_workers(const PoolMemory& memory, double timeout_s);
 /// @throws WorkerError if a worker is gone or stopped
 void require_workers_alive(const PoolMemory& memory, double limit_s, std::int64_t oom_kills_before);
 
-/// Closes the pool and waits until the workers have ended its simulations. Kills workers that need longer than
-/// timeout_s. Only the leader calls it.
+/// Closes the pool and waits until the workers have ended its simulations. Kills workers that need
+/// longer than timeout_s. Only the leader calls it.
 /// @return true if every worker has ended its simulations in time
 bool close_pool(const PoolMemory& memory, double timeout_s);
 

@@ -8,10 +8,12 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr std::size_t kMaxLights = std::size_t{1} << 15;     // more lights than any city has
-constexpr std::size_t kAnswerBytes = std::size_t{16} << 20;  // enough for the lights of a large city
+constexpr std::size_t kMaxLights = std::size_t{1} << 15;  // more lights than any city has
+constexpr std::size_t kAnswerBytes = std::size_t{16}
+                                     << 20;  // enough for the lights of a large city
 
-/// Head of the section. The arrays lost_s, choices and rows follow, then the graph if num_nodes is not 0.
+/// Head of the section. The arrays lost_s, choices and rows follow, then the graph if num_nodes is
+/// not 0.
 struct LightsHead {
   std::uint32_t num_lights;
   std::uint32_t num_choices;
@@ -29,7 +31,8 @@ void check_choices(const LightSection& lights, std::uint64_t rows) {
     if (!ordered || choice.num_greens < 2 || choice.present < 0 ||
         choice.present >= choice.num_greens) {
       throw WorkerError(
-          "observation lists light {} with {} greens, of which green {} is on; expected lights below "
+          "observation lists light {} with {} greens, of which green {} is on; expected lights "
+          "below "
           "{} in ascending order, at least 2 greens, and the index of one of them",
           choice.light, choice.num_greens, choice.present, lights.lost_s.size());
     }

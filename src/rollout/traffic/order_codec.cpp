@@ -92,9 +92,10 @@ std::vector<OrderSection> read_orders(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
   const auto head = reader.take_one<OrdersHead>("the head of the orders");
   if (head.mark != kOrdersMark)
-    throw WorkerError("a message of {} bytes is not an order: its first bytes differ from the mark "
-                      "with which orders begin",
-                      bytes.size());
+    throw WorkerError(
+        "a message of {} bytes is not an order: its first bytes differ from the mark "
+        "with which orders begin",
+        bytes.size());
   std::vector<OrderSection> sections;
   for (std::uint64_t s = 0; s < head.num_sections; ++s) {
     const ReadSection section(reader);

@@ -1,5 +1,5 @@
-/// Encodes and decodes the orders of a rank to a simulation: the description of an episode (for a reset), or the
-/// commands of the agents for the next control period (for a step).
+/// Encodes and decodes the orders of a rank to a simulation: the description of an episode (for a
+/// reset), or the commands of the agents for the next control period (for a step).
 #pragma once
 
 #include <array>
@@ -30,7 +30,8 @@ struct OrderSection {
 /// @throws WorkerError if the bytes are not orders
 std::vector<OrderSection> read_orders(std::span<const std::byte> bytes);
 
-/// Maximum size in bytes of an order: the description of an episode, or commands to the agents of env.agents.
+/// Maximum size in bytes of an order: the description of an episode, or commands to the agents of
+/// env.agents.
 std::size_t order_bytes(const config::Config& config);
 
 }  // namespace traffic::rollout

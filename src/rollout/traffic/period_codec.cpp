@@ -14,8 +14,8 @@ constexpr std::uint32_t kPeriodMark = 0x54525045;
 /// Bytes reserved for the head and the growth of each step and conflict.
 constexpr std::size_t kCommonBytes = std::size_t{8} << 20;
 
-/// Head of the message. The arrays growth [S] and conflict_growth [S, C] follow, then the sections of the
-/// agents.
+/// Head of the message. The arrays growth [S] and conflict_growth [S, C] follow, then the sections
+/// of the agents.
 struct PeriodHead {
   std::uint32_t mark;
   std::uint8_t terminated;

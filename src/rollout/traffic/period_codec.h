@@ -17,8 +17,8 @@
 
 namespace traffic::rollout {
 
-/// Maximum size in bytes of a period with the agents of env.agents. A generous maximum is cheap, because
-/// memory is allocated only when it is written.
+/// Maximum size in bytes of a period with the agents of env.agents. A generous maximum is cheap,
+/// because memory is allocated only when it is written.
 std::size_t period_bytes(const config::Config& config);
 
 /// Writes one period into a buffer.
@@ -39,8 +39,8 @@ class PeriodWriter {
   ByteWriter writer_;
 };
 
-/// Reads a period and checks its counts, its indices, its order, and that its numbers are finite. The
-/// views in the result point into `bytes`.
+/// Reads a period and checks its counts, its indices, its order, and that its numbers are finite.
+/// The views in the result point into `bytes`.
 /// @param out overwritten
 /// @throws WorkerError naming what is wrong
 void read_period(std::span<const std::byte> bytes, Period& out);

@@ -1,4 +1,5 @@
-/// The head before each agent's section in an order or an answer: the agent's name and the section's size.
+/// The head before each agent's section in an order or an answer: the agent's name and the
+/// section's size.
 #pragma once
 
 #include <algorithm>

@@ -20,8 +20,9 @@
 namespace traffic::rollout {
 namespace {
 
-/// Seconds by which the saved traffic of a piece is older than the start of the piece. The simulation runs
-/// for this time before the first decision, because some features look back in time.
+/// Seconds by which the saved traffic of a piece is older than the start of the piece. The
+/// simulation runs for this time before the first decision, because some features look back in
+/// time.
 constexpr double kLookBack_s = scene::kRecentS;
 
 /// Name of the episode's scenario.
@@ -135,8 +136,8 @@ double TrafficEnvironment::achieved() const {
   return by_delay_ ? -sumo_.score().lost_s() : sumo_.score().numerator();
 }
 
-/// Contribution of each conflict to achieved(). If the objective is the time lost, it is positive here but
-/// negative in achieved().
+/// Contribution of each conflict to achieved(). If the objective is the time lost, it is positive
+/// here but negative in achieved().
 std::span<const double> TrafficEnvironment::conflict_parts() const {
   return by_delay_ ? sumo_.state().conflict_losses_s() : sumo_.state().conflict_numerators();
 }

@@ -1,4 +1,5 @@
-/// TrafficEnvironment, which runs a SUMO simulation as an Environment of a pool, in the program sumo_env.
+/// TrafficEnvironment, which runs a SUMO simulation as an Environment of a pool, in the program
+/// sumo_env.
 #pragma once
 
 #include <cstdint>

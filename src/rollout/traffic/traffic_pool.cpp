@@ -54,8 +54,8 @@ void TrafficPool::act(int env, const Orders& orders) {
   pool_->step(env, orders_);
 }
 
-/// Waits, then reads and checks the answer. An answer is rejected, and its episode lost, if it is not a
-/// valid period, or if it and the pool's event disagree on whether the episode has ended.
+/// Waits, then reads and checks the answer. An answer is rejected, and its episode lost, if it is
+/// not a valid period, or if it and the pool's event disagree on whether the episode has ended.
 std::optional<Event> TrafficPool::wait_any(std::span<const int> envs, double timeout_s) {
   const auto event = pool_->wait_any(envs, timeout_s);
   if (!event || event->lost) return event;
@@ -64,7 +64,8 @@ std::optional<Event> TrafficPool::wait_any(std::span<const int> envs, double tim
     read_period(pool_->answer(event->env), period);
     if (period.done() != event->done) {
       throw WorkerError(
-          "the simulation contradicts itself: whether the episode has ended is {} in its period, but "
+          "the simulation contradicts itself: whether the episode has ended is {} in its period, "
+          "but "
           "{} in the head of its message",
           period.done(), event->done);
     }

@@ -17,7 +17,8 @@ constexpr std::uint32_t kFrameMark = 0x54524652;
 constexpr std::size_t kGlobals = std::tuple_size_v<decltype(scene::GraphFrame::global_features)>;
 constexpr std::size_t kEdgeFeatures = 4;
 
-/// Head of the section. The frames follow, then the arrays candidates, controlled, scripted and advice.
+/// Head of the section. The frames follow, then the arrays candidates, controlled, scripted and
+/// advice.
 struct VehiclesHead {
   std::uint32_t num_frames;
   std::uint32_t num_candidates;
@@ -26,7 +27,8 @@ struct VehiclesHead {
   std::uint32_t num_advice;
 };
 
-/// Head of a frame. Its arrays follow: vehicle_id, xy_m, node_features, edge_ptr, edge_src, edge_features.
+/// Head of a frame. Its arrays follow: vehicle_id, xy_m, node_features, edge_ptr, edge_src,
+/// edge_features.
 struct FrameHead {
   std::uint32_t mark;
   std::uint32_t nodes;
@@ -64,7 +66,8 @@ scene::FrameView read_frame(ByteReader& reader, std::size_t num_features) {
   const FrameHead& head = reader.take<FrameHead>(1, "a frame")[0];
   if (head.mark != kFrameMark || head.features != num_features) {
     throw WorkerError(
-        "observation is damaged: a frame with {} features per vehicle was expected, but other bytes "
+        "observation is damaged: a frame with {} features per vehicle was expected, but other "
+        "bytes "
         "were found",
         num_features);
   }
@@ -144,7 +147,8 @@ std::size_t bytes_of_answer(const config::Config& config) {
   constexpr std::size_t kPadding = 8 * kUnit;
   const std::size_t frame_bytes =
       sizeof(FrameHead) + vehicles * node_bytes + edges * edge_bytes + kPadding;
-  // A script commands a vehicle at most about once a second. An advisor commands it once in a period.
+  // A script commands a vehicle at most about once a second. An advisor commands it once in a
+  // period.
   const std::size_t vehicle_bytes =
       sizeof(scene::Candidate) + sizeof(ControlledVehicle) + sizeof(scene::Command) * (frames + 1);
   return sizeof(VehiclesHead) + frames * frame_bytes + vehicles * vehicle_bytes + kPadding;

@@ -1,4 +1,5 @@
-/// Encodes and decodes the section of the agent `vehicles` in messages between a simulation and its rank.
+/// Encodes and decodes the section of the agent `vehicles` in messages between a simulation and its
+/// rank.
 #pragma once
 
 #include "traffic/rollout/traffic/agent_format.h"

@@ -17,8 +17,8 @@ const scene::FrameView* frame_of(const ObservationInput& input, std::size_t ago)
   return ago < frames.size() ? &frames[frames.size() - 1 - ago] : nullptr;
 }
 
-/// Row of each connected vehicle in the concatenated memories. Vehicles that have just appeared get
-/// the row after the last one, which holds the initial state.
+/// Row of each connected vehicle in the concatenated memories. All vehicles that have just appeared
+/// get the same row, behind all memories; it holds the initial state.
 std::vector<std::int64_t> known_rows(std::span<RecurrentState* const> memories,
                                      const ConnectedVehicles& connected, std::size_t first_frame) {
   constexpr std::int64_t kUnseen = -1;
@@ -76,8 +76,8 @@ Perception::Encoded Perception::encode(std::span<const ObservationInput> inputs)
     if (groups_.latents)
       rounds = std::max(rounds, input.period->of<rollout::VehicleSection>().frames.size());
   }
-  // The rounds end with the last frame of every simulation, so that the nodes of the last frames
-  // are the last rows.
+  // The last round holds the last frame of every simulation, so that the nodes of these frames are
+  // the last rows of the graph.
   std::vector<const scene::FrameView*> frames;
   std::vector<RecurrentState*> memories;  // for each frame
   std::vector<std::size_t> round_ptr{0};

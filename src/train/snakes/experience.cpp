@@ -8,8 +8,8 @@
 namespace traffic::train::snakes {
 namespace {
 
-/// Writes the action vectors of the opponents' streams. The learner did not decide for them, so the
-/// vectors are one-hot vectors of the actions taken.
+/// Writes the action vectors of the opponents, behind those of the agents. The learner did not
+/// choose the opponents' actions, so their vectors are one-hot vectors of the actions taken.
 void fill_vectors_of_opponents(const SnakesGames& games, std::size_t width,
                                std::span<float> vectors) {
   const auto first = static_cast<std::size_t>(games.num_agents());

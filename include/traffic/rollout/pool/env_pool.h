@@ -69,7 +69,8 @@ class EventSource {
   /// in other processes: one group simulates while the rank decides for the other. There is one
   /// group if they run in the rank.
   [[nodiscard]] virtual std::span<const std::vector<int>> groups() const = 0;
-  /// Whether the environment has an order whose event wait_all() or wait_any() has not returned yet.
+  /// Whether the environment has an order whose event wait_all() or wait_any() has not returned
+  /// yet.
   [[nodiscard]] virtual bool busy(int env) const = 0;
   /// Waits until all busy environments in `envs` have answered or have failed. The events are in
   /// the order of `envs`.

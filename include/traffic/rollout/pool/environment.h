@@ -62,7 +62,7 @@ class Environment {
 
 /// Identifies an environment that a pool creates.
 struct EnvPlace {
-  std::uint32_t env = 0;  ///< index of the environment in the pool
+  std::uint32_t env = 0;          ///< index of the environment in the pool
   std::uint32_t incarnation = 1;  ///< 1 for the first environment of this index; each replacement
                                   ///< counts one more
 };

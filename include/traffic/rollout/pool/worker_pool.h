@@ -27,7 +27,8 @@ std::filesystem::path program_beside_this_one(const std::string& name);
 struct WorkerPoolSpec {
   config::Rollout rollout;  ///< number of environments and their time limits
   Programs programs;
-  std::string settings;  ///< text that every environment process gets; the pool does not interpret it
+  std::string
+      settings;  ///< text that every environment process gets; the pool does not interpret it
   std::size_t max_order_bytes = 0;
   std::size_t max_answer_bytes = 0;  ///< a generous value is cheap: memory is allocated when an
                                      ///< answer is written

@@ -19,8 +19,8 @@ namespace traffic::rollout {
 /// A row of the table: one agent.
 struct AgentFormat {
   std::string_view agent;  ///< name of the agent in env.agents
-  /// Maximum sizes of its section in an order and in an answer. A generous maximum is cheap, because
-  /// memory is allocated only when it is written.
+  /// Maximum sizes of its section in an order and in an answer. A generous maximum is cheap,
+  /// because memory is allocated only when it is written.
   std::function<std::size_t(const config::Config&)> order_bytes;
   std::function<std::size_t(const config::Config&)> answer_bytes;
   /// Reads and checks the agent's section of an answer, and adds it to period.sections. All members

@@ -43,8 +43,8 @@ struct EpisodeSpec {
   std::string controller = {};
   bool advises =
       false;  ///< the scripted controller only reports what it would do; the rank decides
-  /// Whether the simulation sends the observations of the agents. If not, it sends scores only, which
-  /// costs less.
+  /// Whether the simulation sends the observations of the agents. If not, it sends scores only,
+  /// which costs less.
   bool observed = true;
   PieceStore store{};
 };

@@ -23,8 +23,8 @@ namespace traffic::rollout {
 /// A light that must choose one of its options (scene::SignalBook::options).
 struct LightChoice {
   std::int32_t light = 0;       ///< index among the lights of the network
-  std::int32_t num_greens = 0;  ///< number of options, each with one row of features; the rows of all
-                                ///< choices are stored in sequence
+  std::int32_t num_greens = 0;  ///< number of options, each with one row of features; the rows of
+                                ///< all choices are stored in sequence
   std::int32_t present = 0;     ///< the option that the light shows now
 };
 
@@ -45,8 +45,8 @@ class LightChooser {
   void find(const scene::SignalView& view, std::vector<LightChoice>& choices,
             std::vector<float>& rows);
   /// Translates choices into commands.
-  /// @param chosen the option chosen for each light that find() has listed; SignalCommand::green is the
-  /// index of the option
+  /// @param chosen the option chosen for each light that find() has listed; SignalCommand::green is
+  /// the index of the option
   /// @param view unchanged since find()
   /// @return valid until the next call
   std::span<const scene::SignalCommand> commands(const scene::SignalView& view,

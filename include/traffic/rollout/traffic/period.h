@@ -21,18 +21,18 @@ namespace traffic::rollout {
 /// Counts within the period for one vehicle under control and the vehicle that follows it.
 struct ControlledVehicle {
   std::uint32_t vehicle_id = 0;
-  std::int32_t conflict = -1;     ///< index of the conflict that was ahead of the vehicle at its last
-                                  ///< step under control; -1 if there was none
-  std::int32_t steps = 0;         ///< simulation steps under control
+  std::int32_t conflict = -1;  ///< index of the conflict that was ahead of the vehicle at its last
+                               ///< step under control; -1 if there was none
+  std::int32_t steps = 0;      ///< simulation steps under control
   std::int32_t hard_brakes = 0;   ///< steps in which the vehicle or its follower braked hard
-  std::int32_t unsafe_steps = 0;  ///< steps in which the vehicle or its follower was too close to the
-                                  ///< vehicle ahead of it
+  std::int32_t unsafe_steps = 0;  ///< steps in which the vehicle or its follower was too close to
+                                  ///< the vehicle ahead of it
 };
 
 /// The section of the agent `vehicles`. Empty if env.agents does not contain `vehicles`.
 struct VehicleSection {
-  /// One frame (a graph of all vehicles) for each second of the period, oldest first; the last frame is
-  /// the state at the end of the period.
+  /// One frame (a graph of all vehicles) for each second of the period, oldest first; the last
+  /// frame is the state at the end of the period.
   std::vector<scene::FrameView> frames;
   std::span<const scene::Candidate> candidates;  ///< in the order of the last frame's nodes
   std::span<const ControlledVehicle> controlled;
@@ -46,8 +46,8 @@ struct LightSection {
   std::span<const double> lost_s;        ///< [L] time lost before each light within the period
   std::span<const LightChoice> choices;  ///< lights that choose now, in ascending order
   std::span<const float> rows;           ///< [sum of num_greens, F]
-  scene::SignalGraphView graph{};        ///< graph of all lights; empty if lights.encoder_layers is 0
-                                         ///< or no light chooses
+  scene::SignalGraphView graph{};  ///< graph of all lights; empty if lights.encoder_layers is 0
+                                   ///< or no light chooses
 };
 
 /// One control period of S simulation steps on a road with C conflicts. The answer to a reset has

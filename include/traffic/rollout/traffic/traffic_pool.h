@@ -64,8 +64,8 @@ class TrafficPool final : public EventSource {
 
   /// Begins an episode; the answer is its first observation. The environment must not be busy.
   void start_episode(int env, const EpisodeSpec& spec);
-  /// Sends the order to simulate one control period, and returns at once. The last answer must not have
-  /// ended the episode.
+  /// Sends the order to simulate one control period, and returns at once. The last answer must not
+  /// have ended the episode.
   void act(int env, const Orders& orders);
   /// See EventSource::busy.
   [[nodiscard]] bool busy(int env) const override { return pool_->busy(env); }
