@@ -139,7 +139,8 @@ void write_file_atomically(const fs::path& path, std::span<const std::byte> byte
   AtomicFile file(path);
   OpenFile out(file.temp_path(), O_WRONLY | O_CREAT | O_EXCL);
   out.write(bytes);
-  out.sync();  // commit() syncs as well, but errors of deferred writes belong to this descriptor
+  // commit() syncs too, but through another descriptor, which may not get errors of these writes.
+  out.sync();
   out.close();
   file.commit();
 }

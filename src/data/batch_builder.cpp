@@ -14,8 +14,8 @@ struct EdgeBuffer {
   std::vector<std::int32_t> batch_row;  ///< [nodes of a frame] row of the batch's graph, or -1
 };
 
-/// Finds the row in the batch's graph for every node of frame t, or -1 for a node outside of the
-/// sample.
+/// Finds, for every node of the window's frame t, its row in the batch's graph; -1 for a node that
+/// does not belong to the sample.
 void find_batch_rows(const BatchPlan& plan, const Window& window, std::size_t t,
                      std::vector<std::int32_t>& batch_row) {
   const std::int64_t frame = plan.block_frame(window, t);

@@ -114,7 +114,7 @@ std::string input_table(const char* title, std::span<const scene::FeatureSpec> f
   return text + "\n";
 }
 
-/// Lists the inputs of the network: features of vehicles and roads, and features of traffic lights.
+/// Lists the inputs of the neural network: features of vehicles, of roads and of traffic lights.
 std::string inputs_section(const TrainingTask& task) {
   if (!task.facts->of_traffic) return "";
   const config::Env& env = task.config.env;

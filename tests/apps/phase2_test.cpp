@@ -343,7 +343,7 @@ TEST_F(Phase2Test, CrashesAndInvalidAnswersCostOnlyTheirEpisodes) {
   // A fault with a probability may not occur in some runs, so add one that always occurs.
   for (const auto& [fault, said_of_each] :
        {std::pair("sumo_env.step:*:p0.002:segv,sumo_env.step:1:100:segv", "fault segv at"),
-        std::pair("sumo_env.step:0:100:huge", "episode was lost (")}) {
+        std::pair("sumo_env.step:0:100:huge", "episode was lost and is run again (")}) {
     const Outcome outcome =
         run_program(command(2, "run", "", std::string("TRAFFIC_FAULT=") + fault));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.output;

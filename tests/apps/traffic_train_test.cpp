@@ -88,7 +88,7 @@ TEST_F(TrainTest, EndsWith8BeforeAnyStepWhenThereIsNoRoomForTheCheckpoints) {
   fs::remove_all(run);
   EXPECT_EQ(outcome.exit_code, 8) << outcome.output;
   EXPECT_THAT(outcome.output,
-              AllOf(HasSubstr("not enough room"), HasSubstr("checkpoint.keep_last")));
+              AllOf(HasSubstr("not enough disk space"), HasSubstr("checkpoint.keep_last")));
   EXPECT_FALSE(stepped);
 }
 

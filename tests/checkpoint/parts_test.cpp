@@ -142,13 +142,13 @@ TEST_F(PartsTest, OnlyRegularFilesAreRead) {
   const std::string name = part_name(bytes_of("a"));
   fs::rename(place_of("a"), dir_ / "elsewhere");
   fs::create_symlink(dir_ / "elsewhere", place_of("a"));
-  EXPECT_THAT(refusal(name), HasSubstr("is no regular file"));
+  EXPECT_THAT(refusal(name), HasSubstr("is not a regular file"));
   fs::remove(place_of("a"));
   ASSERT_EQ(mkfifo(place_of("a").c_str(), 0600), 0);
-  EXPECT_THAT(refusal(name), HasSubstr("is no regular file"));  // without waiting for a writer
+  EXPECT_THAT(refusal(name), HasSubstr("is not a regular file"));  // without waiting for a writer
   fs::remove(place_of("a"));
   fs::create_directory(place_of("a"));
-  EXPECT_THAT(refusal(name), HasSubstr("is no regular file"));
+  EXPECT_THAT(refusal(name), HasSubstr("is not a regular file"));
 }
 
 TEST_F(PartsTest, AFileOfAnotherSizeIsNotReadIntoMemory) {

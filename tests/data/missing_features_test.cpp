@@ -78,8 +78,9 @@ TEST(MissingFeatures, WithoutLeadersThereIsNoConflictLabel) {
 TEST(MissingFeatures, PositionsAndSpeedsCannotBeMissing) {
   TempDir dir;
   const auto file = write_lacking(dir / "a.h5", {"speed_mps"});
-  EXPECT_THAT([&] { first_batch({file}); },
-              testing::ThrowsMessage<DataError>(testing::HasSubstr("does not have speed_mps")));
+  EXPECT_THAT(
+      [&] { first_batch({file}); },
+      testing::ThrowsMessage<DataError>(testing::HasSubstr("does not have the feature speed_mps")));
 }
 
 TEST(MissingFeatures, AFeatureOfZeroIsZeroAfterScaling) {

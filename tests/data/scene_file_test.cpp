@@ -310,7 +310,7 @@ TEST_F(SceneFiles, VerifyFindsImpossibleMovements) {
 TEST_F(SceneFiles, VerifyFindsAChangedContent) {
   set_element("nodes/xy_m", H5T_NATIVE_FLOAT, {3, 0}, 11.0F);
   EXPECT_THAT(find_problems(SceneReader(path_)),
-              testing::ElementsAre(HasSubstr("its attribute content_xxh3 says")));
+              testing::ElementsAre(HasSubstr("the attribute content_xxh3 is")));
 }
 
 TEST_F(SceneFiles, TheSameTrafficInTwoSplitsIsALeak) {

@@ -90,7 +90,7 @@ TEST_F(Convert, KeepsThePrintedDigitsOfFloatingCarData) {
   EXPECT_THAT(third.vehicle_id, ElementsAre(1U));
   EXPECT_NEAR(feature(third, 0, "position_m"), 22.25 + std::hypot(21.75, 3.2), 1e-4);
   EXPECT_EQ(feature(third, 0, "lane_index"), 2.0F);
-  EXPECT_THAT(done.output, HasSubstr("no episode is in the validation split"));
+  EXPECT_THAT(done.output, HasSubstr("the validation split, which training needs, has no episode"));
 }
 
 TEST_F(Convert, TheSameTrafficIsTheSameDataInEveryFormAndFromAPipe) {
@@ -131,7 +131,7 @@ TEST_F(Convert, SaysWhichFeaturesTheSourceDoesNotKnow) {
   EXPECT_THAT(inspected.output, HasSubstr("own_queue"));
   const auto verified = test::run_program(TRAFFIC_BIN_DIR "/data_prep verify " + out());
   EXPECT_EQ(verified.exit_code, 0) << verified.output;
-  EXPECT_THAT(verified.output, HasSubstr("lacks"));
+  EXPECT_THAT(verified.output, HasSubstr("does not have the features"));
   // Features of connected vehicles are missing where there are none.
   ASSERT_EQ(convert(kFixtures + "tiny.fcd.xml --force --cv-types none --out " + out()).exit_code,
             0);
@@ -320,7 +320,8 @@ TEST_F(Convert, UnitsThatContradictEachOtherAreRefused) {
   refused(straight_traffic(0, 1, 1 / 0.3048), "the coordinates may be feet");
   refused(straight_traffic(0, 0.1, 1, 1 / 0.44704), "the speeds may be mph");
   refused(straight_traffic(0, 1, 1.5e-5),
-          "units.csv:8: by their coordinates, vehicles cover 1.49e-05 times the distance that "
+          "units.csv:8: according to their coordinates, vehicles cover 1.49e-05 times the distance "
+          "that "
           "their speeds give");
   std::string km_h;
   for (const int id : {1, 2, 3, 4}) {
@@ -387,20 +388,20 @@ TEST_F(Convert, WhatIsWrongIsNamedWithFileAndLineAndEndsWithThree) {
       {write("twice.xml", replaced("id=\"b\"", "id=\"a\"")),
        "twice.xml:5: vehicle 'a' is listed twice at the same time"},
       {write("back.xml", replaced("time=\"12.00\"", "time=\"10.50\"")),
-       "back.xml:12: the time is 10.5 s after 11 s, expected a later one"},
+       "back.xml:12: the time 10.5 s follows 11 s, expected a later time"},
       {write("between.xml", replaced("time=\"12.00\"", "time=\"11.50\"")),
-       "between.xml:12: the frame of 11.5 s comes 0.5 s after the one before it"},
+       "between.xml:12: the frame at 11.5 s comes 0.5 s after the previous frame"},
       {write("clock.xml", replaced("time=\"11.00\"", "time=\"0:00:11\"")),
        "clock.xml:7: the time of the step is '0:00:11'"},
-      {write("cut.xml", tiny_xml().substr(0, 900)), "no well-formed XML here"},
+      {write("cut.xml", tiny_xml().substr(0, 900)), "the XML is not well-formed here"},
       {write("entities.xml", "<!DOCTYPE a [<!ENTITY b \"c\">]><fcd-export/>"), "document type"},
       {write("other.xml", "<routes/>"), "found <routes>, expected <fcd-export>"},
       {write("empty.xml", ""), "is empty"},
-      {write("noise.txt", "once upon a time"), "cannot tell the format"},
+      {write("noise.txt", "once upon a time"), "cannot guess the format"},
       {write("one.xml", "<fcd-export><timestep time=\"1\"/></fcd-export>"),
        "has fewer than two frames"},
       {write("row.csv", "timestep_time;vehicle_id;vehicle_x\n0;a\n"),
-       "row.csv:2: the row has 2 fields, the header 3"},
+       "row.csv:2: the row has 2 fields, the header has 3"},
       {write("time.csv", "vehicle_id;timestep_time\na;now\n"),
        "time.csv:2: timestep_time is 'now', expected a number"},
       {write("fast.xml", replaced("speed=\"22.50\"", "speed=\"1219.2\"")),
@@ -408,7 +409,7 @@ TEST_F(Convert, WhatIsWrongIsNamedWithFileAndLineAndEndsWithThree) {
       {write("backwards.xml", replaced("speed=\"22.50\"", "speed=\"-5\"")),
        "backwards.xml:5: vehicle 'b': the speed is -5 m/s"},
       {write("leap.xml", replaced("speed=\"20.50\"", "speed=\"60.00\"")),
-       "leap.xml:8: vehicle 'a': the speed goes from 20 to 60 m/s within 1 s"},
+       "leap.xml:8: vehicle 'a': the speed changes from 20 to 60 m/s within 1 s"},
       {write("pull.xml", replaced("acceleration=\"-0.25\"", "acceleration=\"95\"")),
        "pull.xml:5: vehicle 'b': the acceleration is 95 m/s2"},
       {write("far.xml", replaced("x=\"70.25\"", "x=\"-1073741824.00\"")),
@@ -418,18 +419,19 @@ TEST_F(Convert, WhatIsWrongIsNamedWithFileAndLineAndEndsWithThree) {
       {write("thousands.csv", "timestep_time;vehicle_id;vehicle_x\n1,500;a;1\n"),
        "thousands.csv:2: timestep_time is '1,500', expected a number with a decimal point"},
       {write("unit.csv", "timestep_time;vehicle_id;vehicle_speed [km/h]\n0;a;1\n"),
-       "unit.csv:1: the column 'vehicle_speed [km/h]' states a unit that is not converted; "
+       "unit.csv:1: the header states a unit for the column 'vehicle_speed [km/h]' that this "
+       "program does not convert; "
        "expected "
        "m/s"},
       {write("columns.csv", "timestep_time;vehicle_id;vehicle_x;Vehicle_X\n0;a;1;2\n"),
-       "columns.csv:1: the column 'vehicle_x' is there twice"},
-      {write("rounded.csv", straight_traffic(0, 1.0 / 30)), "write times with all their digits"},
-      {write("wide.txt", std::string("\xFF\xFE<\0f\0", 6)), "is UTF-16 or no text at all"},
-      {write("numbers.csv", "1,2,3\n4,5,6\n"), "numbers.csv:1: cannot tell the format"},
+       "columns.csv:1: the header has the column 'vehicle_x' twice"},
+      {write("rounded.csv", straight_traffic(0, 1.0 / 30)), "write times with all digits"},
+      {write("wide.txt", std::string("\xFF\xFE<\0f\0", 6)), "is UTF-16 or not a text"},
+      {write("numbers.csv", "1,2,3\n4,5,6\n"), "numbers.csv:1: cannot guess the format"},
       {write("someone.csv",
              "timestep_time;vehicle_id;vehicle_x;vehicle_y;vehicle_speed;vehicle_lane\n"
              "0;p;1;1;1;\n"),
-       "someone.csv:2: 'p' is on no lane, so that it may be a person"},
+       "someone.csv:2: 'p' is not on a lane, so it may be a person"},
       {write("index.json",
              "{\"samples\": [\n{\"time_s\": 1, \"vehicles\": [{\"id\": 1, \"x_m\": 1, "
              "\"y_m\": 2, \"speed_mps\": 1, \"lane_index\": 1e300}]}]}"),
@@ -438,7 +440,8 @@ TEST_F(Convert, WhatIsWrongIsNamedWithFileAndLineAndEndsWithThree) {
              "{\"samples\": [\n{\"time_s\": 1, \"vehicles\": [{\"id\": \"a\", "
              "\"x_m\": 1, \"y_m\": 2}]}]}"),
        "bad.json:2: vehicle 'a' has no speed_mps"},
-      {write("syntax.json", "{\"samples\": [\n{\"time_s\": 1,,"), "no well-formed JSON here"},
+      {write("syntax.json", "{\"samples\": [\n{\"time_s\": 1,,"),
+       "the JSON is not well-formed here"},
       {write("02_tracks.csv", "frame,id,xVelocity,laneId\n"), "is missing"},
       {"/nowhere/at/all.xml", "cannot be opened"},
   };
@@ -453,7 +456,7 @@ TEST_F(Convert, WhatIsWrongIsNamedWithFileAndLineAndEndsWithThree) {
             0);
   const auto cut = convert(out("cut.gz") + " --out " + out("bad/bad.h5"));
   EXPECT_EQ(cut.exit_code, 3);
-  EXPECT_THAT(cut.output, HasSubstr("it is damaged or was cut off"));
+  EXPECT_THAT(cut.output, HasSubstr("the file is damaged or was cut off"));
   EXPECT_TRUE(fs::is_empty(dir_ / "bad"));  // there is not even an incomplete file
 }
 
@@ -479,7 +482,7 @@ TEST_F(Convert, LostChunksAreNoticed) {
   write("chunks/metadata.json", "{\"chunks\": [\"chunks/chunk_000.json\"]}");
   const auto done = convert((dir_ / "chunks").string() + " --out " + out());
   EXPECT_EQ(done.exit_code, 3);
-  EXPECT_THAT(done.output, HasSubstr("says 3 samples, the chunks have 2"));
+  EXPECT_THAT(done.output, HasSubstr("states 3 samples, but the chunks have 2"));
   write("chunks/metadata.json", "{\"chunks\": [\"../secret.json\"]}");
   EXPECT_THAT(convert((dir_ / "chunks").string() + " --out " + out()).output,
               HasSubstr("expected the name of a file in the folder"));

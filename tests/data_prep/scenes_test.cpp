@@ -212,11 +212,11 @@ TEST_F(Scenes, UnsuitableOptionsAndRecordingsAreExplained) {
   const std::string out = " --out " + path("out.h5");
   expect("convert --scenes " + slow_file + out, ExitCode::kConfig, "name the network");
   expect("convert --scenes " + slow_file + " --network " + network + out, ExitCode::kData,
-         "scenes need a position at least every 0.5 s");
+         "scenes need positions at least every 0.5 s");
   expect("convert --scenes " + other_file + " --network " + network + out, ExitCode::kData,
-         "lane 'no_0', which the --network does not have");
+         "lane 'no_0', which is not in the --network");
   expect("record --scenes --record-every 2 --out " + path("x"), ExitCode::kConfig,
-         "leave --control, --record-every and --float16 out");
+         "remove --control, --record-every and --float16");
   expect("record --scenes --scenario nowhere --out " + path("x"), ExitCode::kData, "nowhere");
   EXPECT_FALSE(fs::exists(path("out.h5")));
 }

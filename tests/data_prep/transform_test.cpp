@@ -100,7 +100,7 @@ TEST_F(Transform, MergingWhatDoesNotFitNamesBoth) {
   writer.finish();
   const auto outcome = prep("merge " + both() + " " + at("c.h5") + " --out " + at("all.h5"));
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_THAT(outcome.output, HasSubstr("its scenario is elsewhere, that of"));
+  EXPECT_THAT(outcome.output, HasSubstr("its scenario is elsewhere, but that of"));
   EXPECT_FALSE(fs::exists(at("all.h5")));
 }
 

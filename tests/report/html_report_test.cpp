@@ -203,7 +203,7 @@ TEST_F(HtmlReportTest, ASmallExcessIsAWarningAndNotUnsafe) {
 TEST_F(HtmlReportTest, OneCardComparesTheLastTrainingWithTheScript) {
   write_trained(dir_ / "phase2");
   write_trained(dir_ / "phase3");
-  EXPECT_THAT(report(), Not(HasSubstr("<span>Beside")))
+  EXPECT_THAT(report(), Not(HasSubstr("<span>Compared with")))
       << "without an imitated script there is no such card";
   const auto summarise = [&](const std::string& part, const std::string& kept,
                              const std::string& controller) {
@@ -216,10 +216,11 @@ TEST_F(HtmlReportTest, OneCardComparesTheLastTrainingWithTheScript) {
   summarise("phase2", "ppo", "checkpoint:/somewhere/best.h5");
   summarise("phase3", "script yield", "yield");
   const std::string html = report();
-  EXPECT_EQ(count(html, "<span>Beside"), 1);
-  EXPECT_THAT(html,
-              AllOf(HasSubstr("card warn\"><span>Beside yield</span><strong>-2.25 ± 1.50 points"),
-                    HasSubstr("that of the script, +4.50 %")));
+  EXPECT_EQ(count(html, "<span>Compared with"), 1);
+  EXPECT_THAT(
+      html,
+      AllOf(HasSubstr("card warn\"><span>Compared with yield</span><strong>-2.25 ± 1.50 points"),
+            HasSubstr("the gain of the script (+4.50 %)")));
   EXPECT_EQ(lead_of(html),
             "The training was killed or lost; the same command continues it. The script "
             "<code>yield</code> does better than the controller that was learned from it: use "

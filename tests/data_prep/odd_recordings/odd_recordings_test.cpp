@@ -124,15 +124,15 @@ INSTANTIATE_TEST_SUITE_P(Formats, OddRecording, testing::ValuesIn(format_cases()
 TEST_F(OddRecordings, WhatIsNoFileIsRefused) {
   fs::create_directory(dir_ / "folder");
   fs::create_symlink("loop", dir_ / "loop");
-  expect_refusal(dir_ / "folder", "metadata.json: there is no such file");
+  expect_refusal(dir_ / "folder", "metadata.json: the file does not exist");
   expect_refusal(dir_ / "folder", "folder: is a folder; --from fcd takes files", "--from fcd");
   expect_refusal(dir_ / "loop", "loop: cannot be opened: Too many levels of symbolic links");
   expect_refusal(dir_ / std::string(300, 'a'), "cannot be opened: File name too long");
   expect_refusal(dir_ / "nothing.csv", "nothing.csv: cannot be opened: No such file");
   expect_refusal("/dev/null", "/dev/null: is empty");
-  expect_refusal("/dev/zero", "/dev/zero: is UTF-16 or no text at all");
+  expect_refusal("/dev/zero", "/dev/zero: is UTF-16 or not a text");
   // The test may run as root, who may read any file. But nobody can read this one.
-  expect_refusal("/proc/self/mem", "/proc/self/mem: cannot be read on: Input/output error");
+  expect_refusal("/proc/self/mem", "/proc/self/mem: the rest cannot be read: Input/output error");
 
   const int server = ::socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
@@ -182,12 +182,13 @@ TEST_F(OddRecordings, CompressedFilesAreReadOrRefused) {
 
   std::ifstream file(gz, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  expect_refusal(write("cut.gz", bytes.substr(0, bytes.size() / 2)), "cut.gz: cannot be read on");
+  expect_refusal(write("cut.gz", bytes.substr(0, bytes.size() / 2)),
+                 "cut.gz: the rest cannot be read");
   std::string changed = bytes;
   for (std::size_t i = 0; i < 4; ++i) changed[changed.size() - 8 + i] ^= 0x55;  // its checksum
   expect_refusal(write("changed.gz", changed),
-                 "changed.gz: cannot be read on: incorrect data check");
-  expect_refusal(write("magic.gz", bytes.substr(0, 2)), "magic.gz: cannot be read on");
+                 "changed.gz: the rest cannot be read: incorrect data check");
+  expect_refusal(write("magic.gz", bytes.substr(0, 2)), "magic.gz: the rest cannot be read");
   shell("gzip -c " + gz + " >" + (dir_ / "twice.gz").string());
   expect_refusal(dir_ / "twice.gz", "unpack archives other than gzip");
   expect_refusal(write("a.zip", std::string("PK\x03\x04\x14\0\0\0\x08\0", 10) + bytes),
@@ -274,7 +275,7 @@ TEST_F(OddRecordings, VerifyRefusesARecordingAndADamagedFile) {
   // A data set is no recording either, whatever its name.
   fs::copy(dir_ / "out/out.h5", dir_ / "hdf5.csv");
   fs::remove_all(dir_ / "out");
-  expect_refusal(dir_ / "hdf5.csv", "hdf5.csv: is UTF-16 or no text at all");
+  expect_refusal(dir_ / "hdf5.csv", "hdf5.csv: is UTF-16 or not a text");
   fs::resize_file(dir_ / "hdf5.csv", fs::file_size(dir_ / "hdf5.csv") / 2);
   EXPECT_EQ(verify(dir_ / "hdf5.csv").exit_code, 3);
 }

@@ -14,8 +14,8 @@ TEST(AdviceOnBatch, NamesTheKeyWhereABatchIsTooSmallOrTooLarge) {
   EXPECT_EQ(advice_on_batch(256, 300), "");
   EXPECT_THAT(advice_on_batch(1, 10000), HasSubstr("raise data.batch_size"));
   EXPECT_THAT(advice_on_batch(4096, 2),
-              AllOf(HasSubstr("2 such steps"), HasSubstr("lower data.batch_size")));
-  EXPECT_THAT(advice_on_batch(8192, 1), HasSubstr("1 such step,"));
+              AllOf(HasSubstr("2 steps"), HasSubstr("lower data.batch_size")));
+  EXPECT_THAT(advice_on_batch(8192, 1), HasSubstr("1 step with"));
 }
 
 }  // namespace
