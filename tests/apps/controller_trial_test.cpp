@@ -46,9 +46,10 @@ class ControllerTrialTest : public RunFolderTest {
 };
 
 TEST_F(ControllerTrialTest, AScriptThatHelpsIsRecommended) {
-  // With the demand of the scenario, traffic is saturated with some seeds only.
+  // With the demand of the scenario, traffic is saturated with some seeds only. The quotation marks
+  // are escaped because findings_of() puts the command between such marks.
   const auto found = decision_of(
-      "--scenario merge --set 'env.sumo_args=[\"--scale\",\"1.2\"]' --controller meter");
+      R"(--scenario merge --set 'env.sumo_args=[\"--scale\",\"1.2\"]' --controller meter)");
   EXPECT_EQ(found["use"], "meter");
   EXPECT_EQ(found["verdict"], "ok");
   EXPECT_THAT(found["found"], HasSubstr("use meter: it raises the share of the demand"));

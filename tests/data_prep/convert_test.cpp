@@ -321,8 +321,7 @@ TEST_F(Convert, UnitsThatContradictEachOtherAreRefused) {
   refused(straight_traffic(0, 0.1, 1, 1 / 0.44704), "the speeds may be mph");
   refused(straight_traffic(0, 1, 1.5e-5),
           "units.csv:8: according to their coordinates, vehicles cover 1.49e-05 times the distance "
-          "that "
-          "their speeds give");
+          "that follows from their speeds");
   std::string km_h;
   for (const int id : {1, 2, 3, 4}) {
     km_h += ngsim_vehicle(id, 1118846980200, 50.0 * id, 1, "us-101");
@@ -707,9 +706,10 @@ TEST_F(ConvertSumo, DegreesAreRefusedWithoutANetworkAndUnusedWithOne) {
 TEST_F(ConvertSumo, LanesThatTheNetworkDoesNotHaveAreNamed) {
   const auto done = convert(kFixtures + "tiny.fcd.xml" + network() + "--out " + out());
   EXPECT_EQ(done.exit_code, 3);
-  EXPECT_THAT(done.output,
-              HasSubstr("tiny.fcd.xml:13: vehicle 'b' is on lane 'up_2', which the --network does "
-                        "not have"));
+  EXPECT_THAT(
+      done.output,
+      HasSubstr("tiny.fcd.xml:13: vehicle 'b' is on lane 'up_2', which is not in the --network; "
+                "correct the file"));
 }
 
 }  // namespace
