@@ -35,7 +35,8 @@ report::NamedValues ControllerLog::iterated(const RolloutBatch& batch, const Pro
   if (!config().episodes.demand_curriculum.empty()) {
     values.emplace_back("rollout/demand_scale", scale);
   }
-  // The gain compares with baselines at demand 1. At another demand it would be meaningless.
+  // The gain compares with baselines, which are measured at demand factor 1. With another demand it
+  // would be meaningless.
   if (range.low != 1.0 || range.high != 1.0 || scale != 1.0) {
     std::erase_if(values, [](const auto& value) { return value.first == kSampledGain; });
   }

@@ -39,7 +39,7 @@ class ControllerLog {
 
   Run& run_;
   const Rollouts& rollouts_;
-  std::optional<EpisodeLog> episodes_;  ///< on the rank that reports
+  std::optional<EpisodeLog> episodes_;  ///< episodes.csv; set only on the reporting rank
   rollout::PoolCounters watched_;       ///< counters when watch_losses() last computed a share
   bool idle_ = false;                   ///< whether the last evaluated policy commanded no vehicle
 };

@@ -88,8 +88,8 @@ config::TrainingFacts ppo_facts() {
           .presets = ppo_presets()};
 }
 
-/// Lets every agent that env.agents names refuse settings with which it cannot learn by the
-/// algorithm.
+/// Calls the check of every agent that env.agents names. A check throws ConfigError if the agent
+/// cannot learn by the algorithm with these settings.
 void check_agents(const config::Config& config, Algorithm algorithm) {
   for (const AgentRow& row : acting_rows(config.env)) row.check(config, algorithm);
 }

@@ -135,8 +135,8 @@ bool ControllerTraining::start_is_candidate() const {
   return imitation_end() == 0 && advised;
 }
 
-/// Collects experience, then learns. If the user asks the program to stop meanwhile, the iteration
-/// does not count.
+/// Collects experience, then learns. Returns nothing if the user has asked the program to stop in
+/// the meantime; the iteration then does not count.
 std::optional<Iteration> ControllerTraining::iterate() {
   comparison_.lean_on_advice(actors_);
   for (const auto& agent : agents_) agent->begin_iteration(progress_);
@@ -194,8 +194,8 @@ std::optional<Assessment> ControllerTraining::evaluate() {
   return Assessment{.best = assessed->best, .metrics = assessment_metrics(*assessed)};
 }
 
-/// Returns to the best controller. The number of the iteration does not go back, so that the
-/// following iterations draw new episodes.
+/// Gives the agents the weights of the best controller again. The number of the iteration does not
+/// go back, so that the following iterations draw new episodes.
 void ControllerTraining::go_back() {
   if (!return_point_->go_back(agents_)) {
     spdlog::warn(

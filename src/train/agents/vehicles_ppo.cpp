@@ -103,10 +103,10 @@ class VehiclesByPpo final : public Agent {
   const config::Config& config_;
   std::int64_t conflicts_;
   Perception perception_;
-  comm::Communicator& communicator_;  ///< where the policy learns
+  comm::Communicator& communicator_;  ///< its device is the device on which the policy learns
   Policy policy_;
   Decider decider_{perception_, policy_};
-  std::unique_ptr<Constraint> constraint_;  ///< null in phase 2
+  std::unique_ptr<Constraint> constraint_;  ///< limit on the cost; null in phase 2
   Prior prior_;
   Learner learner_;
   std::int64_t imitation_end_;  ///< first iteration of PPO

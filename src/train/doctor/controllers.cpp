@@ -34,8 +34,8 @@ std::string signed_text(const report::MeanInterval& interval) {
 }
 
 /// Chooses the objective of the comparison if the user has not set env.objective. If the network is
-/// not saturated, all of the demand gets through under every controller. Then the delay is
-/// compared.
+/// not saturated, all vehicles get through with every controller. The trial then compares the
+/// delay.
 void choose_objective(const config::CommonOptions& options, double step_length_s, Trial& trial) {
   config::Env& env = trial.plan.config.env;
   if (!options.config_path.empty() || is_set(options, "env.objective")) return;
@@ -156,7 +156,8 @@ class Attempt {
   }
 
  private:
-  /// Runs work. A failure becomes a finding.
+  /// Runs the function `work`. If it throws, the error becomes a finding.
+  /// @return whether it did not throw
   bool succeeds(const char* subject, const std::function<void()>& work) {
     Finding finding = attempt(subject, [&] {
       work();

@@ -11,7 +11,8 @@ namespace {
 
 /// Swap in use, as a share of the memory, above which memory is probably too small at present.
 constexpr double kMuchSwap = 0.05;
-/// Share of a GPU that other processes may hold or use before a warning.
+/// A warning appears if other processes hold more than this share of a GPU's memory, or use more
+/// than this share of its time.
 constexpr double kMuchOfAGpu = 0.2;
 /// GPUs throttle themselves from about this temperature on.
 constexpr double kHot_c = 85.0;

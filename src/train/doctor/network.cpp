@@ -48,8 +48,8 @@ std::string conflicts_text(const sim::NetworkStudy& study) {
   return text;
 }
 
-/// The largest shares of a sum, as "main 80 %, on_ramp 20 %". If all shares are below 1 %, only
-/// their number.
+/// The largest shares of a sum in words: "main 80 %, on_ramp 20 %". If all shares are below 1 %,
+/// the text only says how many there are.
 std::string largest_shares(std::vector<std::pair<double, std::string>> parts, double sum) {
   std::sort(parts.begin(), parts.end(), std::greater<>());
   if (!parts.empty() && parts.front().first < 0.01 * sum) {

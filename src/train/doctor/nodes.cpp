@@ -26,7 +26,7 @@ constexpr std::array kPrograms{"traffic_train", "traffic_eval", "rollout_worker"
 constexpr std::size_t kEndBytes = std::size_t{1} << 20;
 
 /// The size of a file and a hash of its first and last MiB; "missing" if there is no such file.
-/// This distinguishes recordings without reading gigabytes.
+/// These parts are enough to distinguish recordings, and the program need not read gigabytes.
 std::string identity_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   if (!in) return "missing";

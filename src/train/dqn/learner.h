@@ -26,8 +26,8 @@ class ControllerLearner final : public offpolicy::Learner {
  private:
   ControllerLearner(const offpolicy::OffPolicy& settings, Policy& policy, model::Controller target,
                     const RowLayout& layout, comm::Communicator& communicator);
-  /// The target network's value of the commands that the policy would choose in the next state,
-  /// [B].
+  /// [B] values that the target network gives to the commands that the policy would choose in the
+  /// next state.
   [[nodiscard]] torch::Tensor next_values(const torch::Tensor& next_obs);
 
   Policy& policy_;

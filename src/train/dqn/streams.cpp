@@ -53,8 +53,8 @@ void FragmentStreams::for_each(const Experience& experience, std::int64_t steps,
   }
 }
 
-/// Writes rows and rewards. Each decision gets the rewards of one conflict. The decision and its
-/// own cost are written to the stream of this conflict.
+/// Writes the rows (states with decisions) and rewards of all streams. Each decision gets the
+/// rewards of one conflict. The decision and its own cost go to the stream of this conflict.
 void FragmentStreams::write_states(const Experience& in) {
   const auto* number = in.global_state.const_data_ptr<std::int64_t>();
   const auto* decided = in.decided.ptr().const_data_ptr<std::int64_t>();

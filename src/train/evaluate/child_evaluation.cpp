@@ -25,7 +25,7 @@ fs::path traffic_eval() {
   return fs::read_symlink("/proc/self/exe").parent_path() / "traffic_eval";
 }
 
-/// Logs a line of traffic_eval if it reports progress.
+/// Logs a line that the program traffic_eval has printed, if the line reports progress.
 /// @return whether the line reports progress
 bool log_progress(std::string_view line) {
   constexpr std::string_view kName = "traffic_eval: ";
@@ -57,8 +57,8 @@ os::ProgramOutput run_traffic_eval(const std::vector<std::string>& arguments, co
       known ? static_cast<ExitCode>(code) : ExitCode::kWorkers);
 }
 
-/// evaluation.controllers and the imitated scripts. The comparison with these scripts shows whether
-/// the checkpoint does more than imitate one of them.
+/// Lists the controllers in evaluation.controllers and the imitated scripts. The comparison with
+/// these scripts shows whether the checkpoint does more than imitate one of them.
 std::vector<std::string> controllers_to_compare(const config::Config& config) {
   std::vector<std::string> controllers = config.evaluation.controllers;
   if (config.imitation.iterations == 0) return controllers;

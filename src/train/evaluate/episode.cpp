@@ -102,7 +102,7 @@ void check_controller(const std::string& name) {
 EvaluatedEpisode run_episode(const EvaluationPlan& plan, std::size_t controller_index,
                              std::uint64_t seed, const EpisodeProgress& progress) {
   model::pool_all_tensors();
-  torch::set_num_threads(1);  // the processes share the cores
+  torch::set_num_threads(1);  // several processes run at the same time and share the cores
   EvaluatedEpisode episode{.controller = controller_index, .seed = seed};
   std::vector<std::string> output;
   const bool is_replayed = !plan.replay_dir.empty() && seed == plan.seeds.front();

@@ -29,7 +29,7 @@ std::string name_of_task(const EvaluationPlan& plan, std::size_t task) {
 
 void send(const os::Messages& parent, const EpisodeReport& report) {
   if (!parent.send({reinterpret_cast<const char*>(&report), sizeof(report)})) {
-    std::_Exit(1);  // the parent is gone
+    std::_Exit(1);  // the parent process has ended, so nobody needs the result
   }
 }
 
@@ -148,7 +148,8 @@ std::optional<EpisodeReport> EpisodeProcesses::take(const os::ProcessPool::Event
     take_end(process, *event.exit);
     return std::nullopt;
   }
-  if (process.reported) return std::nullopt;  // sent before the episode was ended early
+  // The process sent this message before end() killed it.
+  if (process.reported) return std::nullopt;
   EpisodeReport report;
   std::memcpy(&report, event.message.data(), sizeof(report));
   using Kind = EpisodeReport::Kind;

@@ -71,7 +71,7 @@ class EpisodeProcesses {
     double share = 0.0;     ///< share of the episode that is done
     Stopwatch silent = {};  ///< time since the last report
     bool reported = false;  ///< the episode's result has arrived, or the episode was ended early
-    bool killed = false;
+    bool killed = false;    ///< the process was killed or has ended, so kill_silent() skips it
   };
 
   void start_waiting();

@@ -34,7 +34,7 @@ report::MeanInterval difference(const Trial& trial, std::size_t controller, std:
                                  gains_of(trial.plan, trial.episodes, other, kNone)));
 }
 
-/// The controller to use among those that help.
+/// Index of the controller that the trial recommends among those that help.
 std::size_t preferred(const Trial& trial, const std::vector<std::size_t>& helpful) {
   const auto trained = std::ranges::find_if(
       helpful, [&](std::size_t c) { return is_trained(trial.plan.controllers[c]); });
@@ -158,7 +158,7 @@ std::string gain_text(const Trial& trial, const ControllerVerdict& verdict) {
 
 double minutes_for_seeds(const Trial& trial, std::size_t seeds, double minutes) {
   constexpr double kReserve = 1.2;
-  // Factor on the time of the trial, used if no episode has shown its speed.
+  // If no episode has shown its speed, the text recommends this multiple of the trial's time.
   constexpr double kUnknown = 5.0;
   const double wanted = trial.whole_seed_s > 0.0
                             ? kReserve * trial.whole_seed_s * static_cast<double>(seeds) / 60.0

@@ -14,8 +14,8 @@ namespace traffic::train {
 /// The conclusion about one controller in a trial. A gain is relative to no control.
 enum class Standing : std::uint8_t {
   kHelps,  ///< it is safe, and the 95 % interval of its gain lies above 0
-  /// The interval contains 0 and is at most +-1 percentage point, or the controller commanded
-  /// nothing.
+  /// The 95 % interval of its gain contains 0 and is at most +-1 percentage point wide, or the
+  /// controller commanded nothing.
   kNoEffect,
   kWorsens,    ///< the 95 % interval of its gain lies below 0
   kUnsafe,     ///< more collisions or emergencies than without control
@@ -31,7 +31,7 @@ struct Recommendation {
   std::optional<std::size_t> use{};
   bool is_decided = false;  ///< whether the trial was long enough to decide
   std::string text{};       ///< the recommendation in one sentence, and its reasons
-  /// Estimated duration of a trial that is long enough; 0 if this one was.
+  /// Estimated duration of a trial that is long enough to decide; 0 if this trial was long enough.
   double needed_minutes = 0;
 };
 

@@ -18,8 +18,8 @@ struct TrackSquare {
   double side_m = 1.0;
 };
 
-/// Describes a track: one vehicle in consecutive frames, which are states at equal intervals of
-/// time.
+/// Describes a track: the samples of one vehicle in consecutive frames. A frame is the state of the
+/// traffic at one time; the times of frames have equal intervals.
 struct TrackHead {
   std::uint32_t vehicle = 0;  ///< id of the vehicle
   std::size_t first = 0;      ///< index of the first frame

@@ -69,7 +69,8 @@ const char* column_name(const Figure& figure, Columns which) {
   return which == Columns::kAll ? figure.name : figure.label;
 }
 
-/// A row per controller: its name, its gains, and the metrics that have a column in this table.
+/// A table with a row for each controller: its name, its gains, and the metrics that have a column
+/// in this table.
 report::Table table_of(const EvaluationPlan& plan, const Episodes& episodes, Columns which) {
   std::vector<std::string> columns = gain_columns(which);
   columns.insert(columns.begin(), "controller");

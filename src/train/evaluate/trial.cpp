@@ -50,7 +50,7 @@ class TrialRun {
   /// An episode that has started.
   struct Running {
     Stopwatch clock;
-    std::vector<EvaluatedEpisode> at_mark;  ///< [marks]
+    std::vector<EvaluatedEpisode> at_mark;  ///< [marks reached] metrics at each mark
     std::optional<EvaluatedEpisode> whole;
   };
 
@@ -58,8 +58,9 @@ class TrialRun {
   Course& course(std::size_t index) {
     return schedule_.course(index / plan_.controllers.size(), index % plan_.controllers.size());
   }
-  /// Converts the index of an episode to a task. Indices here go seed by seed, tasks of an
-  /// EvaluationPlan controller by controller.
+  /// Converts the index of an episode to the number of its task (EpisodeProcesses::NextTask).
+  /// Indices count the controllers of the first seed, then those of the second seed, and so on.
+  /// Tasks count the seeds of the first controller first.
   [[nodiscard]] std::size_t task_of(std::size_t index) const {
     return index % plan_.controllers.size() * kMaxSeeds + index / plan_.controllers.size();
   }

@@ -12,7 +12,7 @@
 
 namespace traffic::train {
 
-/// Keeps the progress of the episodes of a trial. A seed is run by one episode for each controller.
+/// Stores the progress of the episodes of a trial. On each seed, every controller runs one episode.
 class TrialSchedule {
  public:
   /// @param processes number of episodes that run at the same time

@@ -27,8 +27,9 @@ std::vector<SafetyExcess> excesses_of(const EvaluationPlan& plan, const Episodes
   return excesses;
 }
 
-/// Gain of a controller minus gain of the best controller. Nothing if the 95 % interval shows that
-/// the controller is worse, or if a single seed gives no interval.
+/// Gain of a controller minus gain of the best controller, if the two may be equally good.
+/// @return nothing if the 95 % interval shows that the controller is worse, or if a single seed
+///   gives no interval
 std::optional<report::MeanInterval> level_of(const std::vector<double>& gains,
                                              const std::vector<double>& of_best) {
   const auto above = report::mean_interval(report::paired_differences(gains, of_best));

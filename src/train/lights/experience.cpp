@@ -8,8 +8,8 @@
 namespace traffic::train::lights {
 namespace {
 
-/// Number of decisions of a light that are learned from: all decisions but the last one (see
-/// Experience).
+/// Number of a light's decisions from which the policy learns: all but the last one, because the
+/// reward of the last decision is incomplete.
 std::int64_t num_learned(const LightHistory& light) {
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(light.chosen.size()) - 1);
 }
@@ -133,7 +133,7 @@ void find_states(Experience& experience) {
   experience.states = rl::Segments(torch::cat({torch::zeros({1}, torch::kLong), sizes.cumsum(0)}));
 }
 
-/// Numbers the states of all ranks in the order of the episodes, and counts states and decisions.
+/// Numbers the states of all ranks in the order of the episodes. Counts states and decisions.
 /// Collective.
 void number_states(const std::vector<EpisodeHistory>& episodes, std::int64_t num_episodes,
                    comm::Communicator& communicator, Experience& experience) {

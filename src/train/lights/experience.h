@@ -43,7 +43,7 @@ struct Experience {
   std::int64_t total_states = 0;    ///< number of states of all ranks
 };
 
-/// A selection of decisions as input for the policy.
+/// Some decisions of an Experience, as input for the policy.
 struct Taken {
   LightBatch batch;
   torch::Tensor chosen;  ///< [n] int64: row of the chosen green in the batch

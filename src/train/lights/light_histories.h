@@ -21,7 +21,7 @@ struct LightHistory {
   std::vector<std::int32_t> chosen;       ///< index of the chosen green
   std::vector<float> log_prob;            ///< log-probability of the chosen green
   std::vector<float> value;               ///< value estimate, standardised
-  std::vector<float> reward;              ///< sum until the next decision, discounted to this one
+  std::vector<float> reward;              ///< discounted sum of rewards up to the next decision
   std::vector<std::int64_t> periods;      ///< number of control periods until the next decision
   std::vector<std::int64_t> moment = {};  ///< index in EpisodeHistory::moments; may be empty
 };

@@ -131,7 +131,8 @@ std::int64_t PpoLearner::states_of_minibatch(const Experience& experience) const
       1, std::llround(static_cast<double>(ppo_.minibatch_size) * states_per_decision));
 }
 
-/// Number of decisions of all ranks in each minibatch. Collective.
+/// The numbers by which the sums of the PPO loss are divided: for each minibatch, the number of
+/// decisions of all ranks in it. Collective.
 std::vector<rl::PpoDenominators> PpoLearner::denominators_of(
     const Experience& experience, const std::vector<torch::Tensor>& minibatches) {
   torch::Tensor counts =

@@ -13,7 +13,8 @@ constexpr std::size_t kLeast = 15;    ///< minimum number of losses for a level
 constexpr double kSpikeFactor = 3.0;  ///< a spike exceeds this multiple of the level
 /// A spike also exceeds the level by this multiple of the median deviation.
 constexpr double kDeviations = 12;
-/// After this many spikes in a row, the earlier losses are forgotten and a new level begins.
+/// After this many spikes in a row, the watch discards the earlier losses and computes the level
+/// from new losses.
 constexpr int kSettled = 25;
 
 }  // namespace

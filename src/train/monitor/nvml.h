@@ -10,7 +10,7 @@
 namespace traffic::train {
 
 struct GpuLoad {
-  double busy = 0.0;            ///< share of the last second or so in which the GPU computed
+  double busy = 0.0;            ///< share of about the last second in which the GPU computed
   std::int64_t used_bytes = 0;  ///< memory in use by all processes
   double temperature_c = 0.0;
 };

@@ -20,7 +20,8 @@ double milliseconds(const TraceSpan& span) {
   return static_cast<double>(span.end_ns - span.start_ns) * 1e-6;
 }
 
-/// Spans row by row; within a row, outer spans come before the spans that they contain.
+/// Sorts spans (operations with begin and end) by their row. Within a row, outer spans come before
+/// the spans that they contain.
 std::vector<const TraceSpan*> in_order(std::span<const TraceSpan> spans) {
   std::vector<const TraceSpan*> order;
   for (const TraceSpan& span : spans) order.push_back(&span);

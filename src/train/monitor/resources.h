@@ -25,8 +25,8 @@ struct NodeMemory {
   double simulations = 0.0;
   [[nodiscard]] double total() const { return ranks + workers + simulations; }
 };
-/// Adds up the memory of a process and its descendants. The program names tell ranks, workers and
-/// simulations apart.
+/// Adds up the memory of a process and its descendants. It tells ranks, workers and simulations
+/// apart by the names of their programs.
 NodeMemory add_up(const std::vector<ProcessFacts>& family, std::int64_t (*bytes_of)(int pid));
 
 /// The resources of one rank. numbers() turns them into numbers that ranks can exchange.
@@ -47,8 +47,8 @@ class ResourceReader {
  public:
   /// @param first_of_node whether this rank also reads the memory of all processes of its node
   ResourceReader(at::Device device, bool first_of_node);
-  /// Reads the resources, at most once in some seconds, because looking at all processes takes
-  /// time. Calls in between return the last reading.
+  /// Reads the resources, at most once every few seconds, because a reading of all processes takes
+  /// time. A call that comes sooner returns the last reading.
   Reading read();
 
  private:

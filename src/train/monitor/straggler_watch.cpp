@@ -19,7 +19,7 @@ constexpr double kLongS = 30.0;  ///< a window with more seconds than this has l
 constexpr double kFactor = 1.5;  ///< a straggler takes this many times as long as other ranks
 constexpr double kLeastDifferenceS = 1e-3;  ///< smaller differences are noise
 constexpr double kLeastBusyS = 1e-6;        ///< lower bound for ranks that only wait
-constexpr int kWindowsBetweenWords = 50;    ///< windows before the same straggler is named again
+constexpr int kWindowsBetweenWords = 50;    ///< windows between two warnings of one straggler
 
 }  // namespace
 

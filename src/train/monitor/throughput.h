@@ -5,8 +5,8 @@
 
 namespace traffic::train {
 
-/// Counts only the time of steps, not the time between steps, in which the training evaluates and
-/// saves.
+/// Counts only the duration of steps. It leaves out the time between steps, in which the training
+/// evaluates and saves.
 class Throughput {
  public:
   /// @param first_is_warm_up whether to leave the first step out of the means. If there is only one

@@ -64,9 +64,9 @@ torch::Tensor Ddpg::critic_loss(const Batch& batch, const UpdateContext& context
   return rl::ddpg_critic_loss(q.squeeze(1), targets, context.total_batch);
 }
 
-/// Both losses are differentiated before the optimisers change the networks, so that the actor's
-/// loss uses the critic from before this update. With forward_frozen(), the actor's loss adds no
-/// gradients to the critic.
+/// Computes the gradients of both losses before the optimisers change the networks. The actor's
+/// loss therefore uses the critic from before this update. forward_frozen() keeps the actor's loss
+/// from adding gradients to the critic.
 Figures Ddpg::update(const Batch& batch, const UpdateContext& context) {
   torch::Tensor critic;
   torch::Tensor q;

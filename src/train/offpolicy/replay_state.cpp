@@ -78,7 +78,8 @@ void put_texts_of_ranks(checkpoint::Snapshot& snapshot, std::string (*entry)(int
   }
 }
 
-/// Streams and segments of a former rank, that is a rank of the run that saved the checkpoint.
+/// Streams and segments of a former rank (a rank of the run that saved the checkpoint). A stream is
+/// the sequence of steps of one environment or agent; a segment is a block of consecutive steps.
 struct FormerRank {
   std::vector<std::int64_t> stream_ids{};
   std::vector<std::string> parts;

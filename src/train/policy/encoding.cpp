@@ -79,7 +79,7 @@ Perception::Encoded Perception::encode(std::span<const ObservationInput> inputs)
   // The last round holds the last frame of every simulation, so that the nodes of these frames are
   // the last rows of the graph.
   std::vector<const scene::FrameView*> frames;
-  std::vector<RecurrentState*> memories;  // for each frame
+  std::vector<RecurrentState*> memories;  // [frames] memory of the simulation of each frame
   std::vector<std::size_t> round_ptr{0};
   for (std::size_t ago = rounds; ago-- > 0;) {
     for (const ObservationInput& input : inputs) {

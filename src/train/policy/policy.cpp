@@ -128,8 +128,8 @@ std::int64_t Policy::explored(const float* own, const float* u) const {
   return 1 + std::min(which, commands - 2);
 }
 
-/// Decides with a share of exploring candidates, see explore(). Candidates that explore with a
-/// command are picked first, and candidates that explore with "none" last.
+/// Decides while a share of the candidates explores, see explore(). It picks candidates that
+/// explore with a command first, and candidates that explore with "none" last.
 Decisions Policy::decide_exploring(const model::ControllerOutput& out, const PolicyInput& in,
                                    const torch::Tensor& may_pick,
                                    const torch::Tensor& uniforms) const {

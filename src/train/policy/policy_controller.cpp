@@ -85,8 +85,8 @@ class PolicyController final : public scene::Controller {
   }
 
   [[nodiscard]] std::string_view name() const override { return "checkpoint"; }
-  /// Returns 0, so that decide() is called after every step: some steps within a control period
-  /// need a frame. decide() itself finds the ends of the control periods.
+  /// Returns 0, so that decide() is called after every simulation step: the policy also needs
+  /// frames from within a control period. decide() itself finds the ends of the control periods.
   [[nodiscard]] double period_s() const override { return 0.0; }
 
  private:
@@ -126,7 +126,7 @@ class PolicyController final : public scene::Controller {
   std::vector<scene::GraphFrame> frames_;  ///< frames since the last decision
   std::vector<scene::Candidate> candidates_;
   std::vector<scene::Command> decided_;
-  scene::ControlPeriod control_period_;  ///< of this episode
+  scene::ControlPeriod control_period_;  ///< length of a control period in this episode
   /// Index of the step in the control period; not set after a reset.
   std::optional<std::int64_t> step_;
 };

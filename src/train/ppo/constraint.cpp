@@ -80,8 +80,8 @@ PolicyObjective Constraint::weigh(const Weighed& in) {
 }
 
 torch::Tensor Constraint::learn_costs(const Weighed& in) {
-  // The values of an unfitted critic are useless for bootstrapping. Lambda is therefore 1 at first,
-  // so that the returns are sums over whole trajectories.
+  // The values of an unfitted critic are useless for bootstrapping. The first estimate therefore
+  // uses gae_lambda = 1, so that the returns are sums over whole trajectories.
   const bool first = !critic_.is_fitted();
   const Estimate before = critic_.estimate(in.experience, first ? 1.0 : ppo_.value_lambda);
   critic_.update_scale(in.experience, before.returns);

@@ -1,7 +1,7 @@
 /// A critic predicts the return of a state in each of its conflicts (places where streams of
-/// traffic meet), for rewards or for costs. Call estimate() and update_scale() before the first
-/// fit(). The first estimate() needs a lambda of 1, because the values of an unfitted network are
-/// useless for bootstrapping.
+/// traffic meet), for rewards or for costs. The learners of PPO use it. Call estimate() and
+/// update_scale() before the first fit(). The first estimate() needs gae_lambda = 1, because the
+/// values of an unfitted network are useless for bootstrapping.
 #pragma once
 
 #include <torch/types.h>
@@ -50,7 +50,7 @@ torch::Tensor moments_over_ranks(const torch::Tensor& x, const Experience& exper
 /// Estimates values and advantages, and trains the network that predicts them.
 class Critic {
  public:
-  /// The network and its parameters, which the critic shares with its owner.
+  /// The network and its parameters, which belong to the owner of the critic.
   struct Parts {
     /// Maps the inputs of conflicts, [N, conflict], to standardised values, [N].
     std::function<torch::Tensor(const torch::Tensor&)> network;
@@ -61,7 +61,7 @@ class Critic {
   Critic(const config::Config& config, Parts parts, CriticSettings settings,
          comm::Communicator& communicator);
 
-  /// Whether fit() was called before, also in a run that a checkpoint continues.
+  /// Whether fit() was called before. Calls in the run that saved a restored checkpoint count.
   [[nodiscard]] bool is_fitted() const { return fitted_; }
   /// Computes values, advantages, and returns as advantages plus values.
   [[nodiscard]] Estimate estimate(const Experience& experience, double gae_lambda);

@@ -35,7 +35,7 @@ std::vector<rl::PpoDenominators> denominators_of(const Experience& experience,
   return out;
 }
 
-/// Index of the first parameter of the value. The parameters of the policy come before it.
+/// Index of the first parameter of the value network. The parameters of the policy come before it.
 std::int64_t begin_of_value(const comm::ParameterArena& parameters) {
   const auto& entries = parameters.entries();
   const auto first = std::find_if(entries.begin(), entries.end(), is_of_value);
@@ -124,7 +124,8 @@ std::optional<UpdateResult> Learner::update(const Experience& experience, std::i
   return result;
 }
 
-/// Uses the rule of the libraries rl_games and rsl_rl. The key ppo.desired_kl describes it.
+/// Adapts the learning rate by the rule of the libraries rl_games and rsl_rl. The description of
+/// the configuration key ppo.desired_kl explains the rule.
 void Learner::follow_kl(double kl) {
   constexpr double kStep = 1.5;
   constexpr double kMaximum = 10.0;

@@ -71,7 +71,7 @@ class Learner {
                                      std::int64_t iteration, std::int64_t first_iteration = 0);
 
   /// Raises the probability of the decisions in the experience, which a scripted controller made.
-  /// The value learns as in update(). Collective.
+  /// Fits the value network as update() does. Collective.
   /// @return, @throws as update()
   std::optional<UpdateResult> imitate(const Experience& experience, std::int64_t total_states,
                                       std::int64_t iteration);
@@ -110,7 +110,8 @@ class Learner {
                       UpdateResult& result);
   /// Adapts the policy's learning rate for the next update to the KL divergence of this update.
   void follow_kl(double kl);
-  /// The loss of some states.
+  /// The PPO loss of some states of the experience.
+  /// @param states int64 indices of these states
   rl::PpoLoss loss_of(const Experience& experience, const PpoTargets& targets,
                       const torch::Tensor& states, const rl::PpoDenominators& denominators);
   /// Negative log-likelihood of the decisions in these states, summed.

@@ -12,8 +12,8 @@ namespace traffic::train {
 void Learner::fit_value(const Experience& experience, std::int64_t total_states,
                         std::int64_t iteration, UpdateResult& result) {
   if (!critic_.is_fitted()) {
-    // The values of an unfitted network are useless for bootstrapping. Lambda is therefore 1, so
-    // that the returns are sums over whole trajectories.
+    // The values of an unfitted network are useless for bootstrapping. The estimate therefore uses
+    // gae_lambda = 1, so that the returns are sums over whole trajectories.
     const Estimate whole = critic_.estimate(experience, 1.0);
     critic_.update_scale(experience, whole.returns);
     critic_.fit(experience, whole.returns,

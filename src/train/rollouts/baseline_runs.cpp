@@ -28,7 +28,7 @@ struct Measured {
 
   void add(std::size_t episode, const rollout::Period& period, double from_s, bool global) {
     if (period.growth.empty()) return;
-    // A single conflict is credited with all growth of the score.
+    // If the road has at most one conflict, all growth of the score counts for one conflict.
     global = global || period.num_conflicts <= 1;
     conflicts = global ? 1 : period.num_conflicts;
     bin_s = (period.time_s - from_s) / static_cast<double>(period.growth.size());
@@ -106,6 +106,7 @@ Baseline measure(const MeasureInput& in, TrafficCollector& collector,
   return baseline;
 }
 
+/// Reads a baseline from its file.
 /// @return nothing if the file is missing or unusable; the caller then measures again
 std::optional<Baseline> read_kept(const std::filesystem::path& path, const std::string& key) {
   std::error_code error;

@@ -16,7 +16,7 @@ inline constexpr std::uint64_t kFirstSearchSeed = 700'000'000;
 /// Seeds of the final comparison of a search for scripts.
 inline constexpr std::uint64_t kFirstFinalSeed = 750'000'000;
 inline constexpr std::uint64_t kFirstBaselineSeed = 800'000'000;
-/// Final comparison of a training.
+/// Seeds of the final comparison of a training.
 inline constexpr std::uint64_t kFirstComparisonSeed = 850'000'000;
 inline constexpr std::uint64_t kFirstSelectionSeed = 900'000'000;
 inline constexpr std::uint64_t kFirstTrainingSeed = 1'000'000'000;

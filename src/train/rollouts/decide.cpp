@@ -86,7 +86,8 @@ void TrafficEpisodes::act(int env, const DecidedState& decided) {
     state.charges.erase(vehicle);
     if (!decided.commands[d]) continue;
     commands.push_back(*decided.commands[d]);
-    if (state.advised) continue;  // take_over() stores the script's decisions instead
+    // If the policy is advised, take_over() stores the script's decisions instead.
+    if (state.advised) continue;
     state.charges[vehicle] = {.step = state.trajectory.steps.size(), .decision = d};
   }
   if (keeps_steps()) {

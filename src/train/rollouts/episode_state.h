@@ -48,7 +48,8 @@ struct EpisodeState {
   std::map<std::uint32_t, Charge> charges{};
   /// Candidates of the last step; set only if the expert's decisions are recorded.
   Commandable commandable{};
-  /// The policy commands the vehicles, and the commands that the expert would give are recorded.
+  /// Whether the policy commands the vehicles while the commands that the expert would give are
+  /// recorded.
   bool advised = false;
   /// The observation for the next decision of the policy; nothing after the decision.
   std::optional<Observation> pending = std::nullopt;

@@ -24,11 +24,11 @@ struct Step {
   std::vector<std::int64_t> decision_conflict;
   std::vector<float> own_cost;     ///< [D] cost charged to each decision while its command lasts
   bool selection_decides = false;  ///< there were more candidates than picks
-  std::vector<float> reward;       ///< [C]
+  std::vector<float> reward;       ///< [C] reward of the step in each conflict
   /// Number of conflicts of the road. It may be less than C, which is the largest number in any
   /// scenario of the run.
   std::int64_t conflicts = std::numeric_limits<std::int64_t>::max();
-  std::vector<float> cost;  ///< [C]
+  std::vector<float> cost;  ///< [C] cost of the step in each conflict
 };
 
 /// Stores the decisions in a step. Step::seen must be set; the caller sets decision_conflict.
@@ -67,10 +67,10 @@ struct Experience {
   torch::Tensor exists;             ///< [S, C] bool: the state's road has this conflict
   torch::Tensor costs;              ///< [S, C]
   std::vector<std::int64_t> trajectory_ptr;  ///< [trajectories + 1] first state of each trajectory
-  std::vector<bool> terminated;              ///< [trajectories]
+  std::vector<bool> terminated;              ///< [trajectories] see Trajectory
   /// [trajectories]; if a trajectory is neither terminated nor truncated, its episode continues.
   std::vector<bool> truncated;
-  std::vector<std::int64_t> scenario;  ///< [trajectories]
+  std::vector<std::int64_t> scenario;  ///< [trajectories] index among the scenarios of the run
 
   [[nodiscard]] std::int64_t num_states() const { return rewards.size(0); }
 };

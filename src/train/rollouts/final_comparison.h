@@ -28,7 +28,7 @@ struct Assessed {
   /// both were run.
   std::optional<report::MeanInterval> sampled_over_greedy{};
   bool best = false;    ///< the training keeps this policy instead of earlier ones
-  bool fallen = false;  ///< the gain is below the best by more than the 95 % interval
+  bool fallen = false;  ///< the gain is below the best one by more than the 95 % interval
 };
 
 /// Evaluates the policies of a training, keeps the record of the best one, and makes the final
@@ -58,7 +58,7 @@ class FinalComparison {
   ///   this evaluation as the gain after imitation
   /// @return nothing if the evaluation was given up because a stop was requested
   std::optional<Assessed> assess(const Actors& actors, bool imitation_ends);
-  /// Sets the current advice margin in the policy of the vehicles (Policy::lean_on_advice).
+  /// Passes the current advice margin to the policy of the vehicles (Policy::lean_on_advice).
   void lean_on_advice(const Actors& actors) const;
 
   struct Best {

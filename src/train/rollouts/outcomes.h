@@ -35,7 +35,7 @@ std::vector<double> gains_over(const std::vector<EpisodeOutcome>& outcomes,
 double safety_excess(const std::vector<EpisodeOutcome>& controlled,
                      const std::vector<EpisodeOutcome>& uncontrolled, double limit = 0.0);
 
-/// Vehicle-steps under control in an episode, mean over the episodes.
+/// Mean over the episodes of the vehicle-steps under control (one vehicle during one step).
 double mean_cv_steps(const std::vector<EpisodeOutcome>& outcomes);
 
 /// Cost of a control step, mean over the episodes.
@@ -48,8 +48,8 @@ struct SelectionEvaluation {
   report::MeanInterval gain;  ///< mean of `gains`
   /// By how much the controlled runs are less safe than allowed. It is a sum over three counts:
   /// emergency stops, emergency brakings and collisions. For each count, take the difference per
-  /// run to the runs without control, and of this difference the lower end of the 95 % interval.
-  /// The part of it above evaluation.safety_limit is added; a count below the limit adds 0.
+  /// run to the runs without control, and the lower end of the 95 % interval of this difference.
+  /// A count adds the amount by which this lower end exceeds evaluation.safety_limit, at least 0.
   double safety_excess = 0.0;
   /// Gain in each scenario, by its name; empty if there is only one scenario.
   std::vector<std::pair<std::string, report::MeanInterval>> by_scenario{};

@@ -28,8 +28,8 @@ class Reward {
   [[nodiscard]] double duration_s(std::size_t scenario) const {
     return scenarios_.at(scenario).curve.duration_s();
   }
-  /// Growth of uncontrolled traffic between two times of the episode, summed over all conflicts, in
-  /// units of the reward.
+  /// Growth of the objective in uncontrolled traffic between two times of the episode, summed over
+  /// all conflicts, in units of the reward.
   [[nodiscard]] double expected(std::int64_t scenario, double from_s, double to_s) const;
   /// @param from_s time at which the period began
   /// @return [C] reward for each conflict; 0 for conflicts that the scenario does not have

@@ -77,8 +77,8 @@ rollout::EpisodeSeed Rollouts::training_traffic(std::uint64_t major, std::int64_
   return traffic;
 }
 
-/// Draws one of the pieces of the scenario. Also draws the uncontrolled episode whose saved traffic
-/// is the start of the piece.
+/// If episodes are pieces of scenarios (parts of length episodes.length_s), draws one of them. Also
+/// draws the uncontrolled episode whose saved traffic is the start of the piece.
 void Rollouts::draw_piece(rollout::EpisodeSeed& traffic, Rng rng) const {
   if (!are_pieces()) return;
   const auto scenario = static_cast<std::size_t>(traffic.scenario);
@@ -102,7 +102,8 @@ double Rollouts::sampled_gain(const std::vector<EpisodeOutcome>& outcomes) const
   return scene::gain_percent(own, uncontrolled, objective_);
 }
 
-/// Computes the gain from rewards, since uncontrolled scores are only known for whole scenarios.
+/// Gain of pieces of scenarios over no control, in %. It is computed from rewards, since
+/// uncontrolled scores are only known for whole scenarios.
 /// The growth of uncontrolled traffic is negative if the objective is delay, hence the absolute
 /// value.
 double Rollouts::gain_of_pieces(const std::vector<EpisodeOutcome>& outcomes) const {

@@ -110,9 +110,9 @@ void TrafficEpisodes::order(int env, std::span<const scene::Command> commands) {
   pool_.act(env, orders);
 }
 
-/// Orders the next control step of EpisodeState::given that the present simulation has not repeated
-/// yet.
-/// @return false if it has repeated all of them
+/// Repeats commands of an episode in a new simulation: starts the next control step of
+/// EpisodeState::given that this simulation has not run yet.
+/// @return false if the simulation has run all steps of `given`
 bool TrafficEpisodes::replay(EpisodeState& state, int env) {
   if (state.replayed >= state.given.size()) return false;
   rollout::Orders orders;

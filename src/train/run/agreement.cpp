@@ -8,7 +8,7 @@
 namespace traffic::train {
 
 Agreement agree_on(const Report& mine, comm::Communicator& communicator) {
-  // `all` has the four requests first, and then the numbers of each rank.
+  // `all` contains the four requests of Agreement first, and then the numbers of each rank.
   constexpr std::size_t kWishes = 4;
   constexpr std::size_t kOfRank = 1 + Reading::kNumbers;
   const auto num_ranks = static_cast<std::size_t>(communicator.size());

@@ -9,7 +9,7 @@
 
 namespace traffic::train {
 
-/// Contribution of one rank.
+/// The requests and measurements of one rank.
 struct Report {
   bool stop = false;          ///< a stop was requested on this rank
   bool late = false;          ///< a checkpoint is due because of checkpoint.save_interval_s

@@ -22,7 +22,7 @@ std::string run_identity(const config::Plan& plan);
 /// @throws ResourceError if the new folder cannot be created
 std::filesystem::path choose_run_dir(const config::Plan& plan);
 
-/// Creates the folder and those above it.
+/// Creates the folder and its missing parent folders.
 /// @throws ResourceError
 void create_folder(const std::filesystem::path& dir);
 

@@ -19,8 +19,8 @@
 namespace traffic::train {
 namespace {
 
-/// Keys whose texts cannot make SUMO write a file, because they are only compared with other texts
-/// or name a script. Scenarios are checked separately.
+/// Keys of [env] with texts that need no check here: they cannot make SUMO write a file, because
+/// they only name a script or are compared with other texts. Scenarios are checked separately.
 constexpr std::array<std::string_view, 4> kLookedAt{"env.beside", "env.cv_types", "env.scenario",
                                                     "env.scenarios"};
 
@@ -35,7 +35,8 @@ bool is_free_text(const config::Row& row) {
 bool is_shipped(const std::string& scenario) {
   const auto names = sim::shipped_scenarios();
   std::error_code error;
-  // A file of that name in the working directory would be used instead.
+  // If the working directory has a file of that name, the simulation would use this file instead
+  // of the shipped scenario.
   return std::ranges::find(names, scenario) != names.end() &&
          !std::filesystem::exists(scenario, error);
 }

@@ -230,7 +230,8 @@ Loop::Wishes Loop::agree(std::int64_t step_before) {
                                      .busy_s = busy_s_,
                                      .reading = resources_.read()},
                                     communicator_);
-  if (agreed.has_given_up_saving) run_.wait_for_saves();  // throws
+  // Rank 0 has failed to save too often; wait_for_saves() throws the error on all ranks.
+  if (agreed.has_given_up_saving) run_.wait_for_saves();
   if (agreed.time_is_over && !is_complete()) end_by_time();
   watch_ranks(agreed.busy_s);
   resources_.look(agreed.readings);

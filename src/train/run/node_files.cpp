@@ -48,7 +48,8 @@ bool shows_up(const fs::path& path, const std::string& content) {
   return true;
 }
 
-/// Collects a yes or no from the leader of each node, on every rank. @return [nodes]
+/// Gathers a yes or no from the leader of each node (one rank of the node). Collective.
+/// @return [nodes] the answers, on every rank
 std::vector<bool> ask_nodes(comm::Communicator& communicator, bool mine) {
   const comm::Topology& topology = communicator.topology();
   const torch::Tensor all =

@@ -60,8 +60,8 @@ std::string model_hash_text(const config::Config& config);
 /// @param entry name of the checkpoint's entry with its hash, e.g. "model_hash"
 bool has_equal_hash(const checkpoint::Snapshot& snapshot, const std::string& entry,
                     const config::Config& config, std::string (*hash)(const config::Config&));
-/// Settings that differ from those the checkpoint was made with, among the keys for which
-/// `concerns` is true: "key = value, this run has value; ...".
+/// Lists the settings in which this run differs from the run that saved the checkpoint, as text:
+/// "key = value, this run has value; ...". It compares only keys for which `concerns` is true.
 std::string differing_settings(const checkpoint::Snapshot& snapshot, const config::Config& config,
                                const std::function<bool(std::string_view key)>& concerns);
 /// Whether a key belongs to the table [model].

@@ -6,8 +6,8 @@
 
 namespace traffic::train {
 
-/// Collective. Copies the files of data.files to data.stage_dir on each node that lacks a copy. If
-/// the node sees the file, it copies it; otherwise rank 0 sends the content over the network. The
+/// Collective. Copies the files of data.files to data.stage_dir on each node that lacks a copy. A
+/// node that sees a file copies it itself; otherwise rank 0 sends the content over the network. The
 /// name of a copy contains the file's name and a hash of its content, size and time of change. A
 /// copy is therefore reused until the file changes.
 /// @return the options with the copies as data.files; unchanged if data.stage_dir is empty

@@ -8,8 +8,9 @@
 
 namespace traffic::train {
 
-/// The clock starts with the construction. Shares are fractions of the whole time. Collective
-/// functions return the same value on all ranks, so that all ranks agree which episodes still fit.
+/// The real time of one search. The clock starts with the construction of this object. Shares are
+/// fractions of the time that the search may take. Collective functions return the same value on
+/// all ranks, so that all ranks agree which episodes still fit.
 class SearchBudget {
  public:
   /// @param minutes time for the whole search; 0 means that the time is not limited

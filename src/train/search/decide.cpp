@@ -76,8 +76,8 @@ void add_commands(const std::vector<std::string>& more, Suitable& to) {
   }
 }
 
-/// Joins the settings for two scripts. The result admits all vehicles and commands that any of the
-/// two scripts needs.
+/// Joins the settings for two scripts. The result admits every vehicle and command that at least
+/// one of the scripts needs.
 Suitable join(Suitable a, const Suitable& b) {
   add_commands(b.commands, a);
   a.zone_m = std::max(a.zone_m, b.zone_m);
@@ -134,7 +134,7 @@ class Settings {
     set("imitation.iterations", config_.imitation.iterations, std::int64_t{0});
     set("vehicles.advisor", config_.vehicles.advisor, std::string("none"));
     set("vehicles.advice_probability", config_.vehicles.advice_probability, 0.8);
-    // At half the limit, a slow vehicle is slower than the others without blocking them.
+    // A vehicle at half the speed limit is slower than the others, but does not block them.
     if (const double half = mean(&ScenarioFacts::speed_limit_mps) / 2.0; half > 0.0) {
       set("env.slow_mps", config_.env.slow_mps, std::round(10.0 * half) / 10.0);
     }
@@ -150,7 +150,8 @@ class Settings {
       const Suitable own = suitable_for(config::parse_controller(one.best));
       to = to ? join(*to, own) : own;
     }
-    // A single script advises. Several scripts are imitated, because each suits one network only.
+    // A single script becomes the policy's advisor. If there are several scripts, the policy
+    // imitates them, because each suits one network only.
     const bool advises = scripts.size() == 1 && decides("vehicles.advisor");
     if (advises) take_advice(result_.scenarios.front(), *to);
     config::Env& env = config_.env;
@@ -281,7 +282,7 @@ class Settings {
   }
   [[nodiscard]] double mean_duration_s() const { return mean(&ScenarioFacts::duration_s); }
 
-  /// Length of a training episode: the whole scenario, or a piece of it.
+  /// Simulated time of a training episode: that of the whole scenario, or of a piece of it.
   [[nodiscard]] double episode_length_s() const {
     const double whole_s = mean_duration_s();
     return config_.episodes.length_s > 0 ? std::min(whole_s, config_.episodes.length_s) : whole_s;
@@ -339,7 +340,8 @@ class Settings {
     if (mean_duration_s() > whole_s && may_be_cut) {
       set("episodes.length_s", config_.episodes.length_s, kPiece_s);
     }
-    if (!whole_episodes()) return;  // batches of fragments do not depend on episodes
+    // If the training collects fragments, the length of episodes does not affect its batches.
+    if (!whole_episodes()) return;
     const std::int64_t batch = episodes() * static_cast<std::int64_t>(decisions_of_episode());
     set("episodes.train_batch_size", config_.episodes.train_batch_size, batch);
     set("ppo.minibatch_size", config_.ppo.minibatch_size, std::max<std::int64_t>(1, batch / 4));
@@ -349,7 +351,8 @@ class Settings {
   /// search.training_minutes. About a tenth of the time is for the uncontrolled runs, a fifth for
   /// evaluations, a tenth for the final comparison, and the rest for learning.
   void fit_time() {
-    const double all = 60.0 * config_.search.training_minutes / episode_s();  // episodes
+    // Number of episodes that could be simulated in the time of the training.
+    const double all = 60.0 * config_.search.training_minutes / episode_s();
     const auto fit = [](double episodes, double minimum, double maximum) {
       return static_cast<std::int64_t>(std::clamp(episodes, minimum, maximum));
     };
@@ -358,8 +361,8 @@ class Settings {
     const std::int64_t of_evaluation = fit(0.01 * all, 4, 40);
     const std::int64_t evaluations = fit(0.1 * all / static_cast<double>(of_evaluation), 2, 10);
     set("training.eval_episodes", config_.training.eval_episodes, of_evaluation);
-    // The final comparison runs once, with no control, the script and the controller. Four times as
-    // many episodes would halve the interval.
+    // The final comparison runs once: without control, with the script, and with the trained
+    // controller. Four times as many episodes would halve the 95 % interval.
     const std::int64_t of_final = fit(0.03 * all, 6, 160);
     set("training.final_episodes", config_.training.final_episodes, of_final);
     // A training that collects fragments of episodes learns from a replay, which takes more time.
@@ -375,14 +378,14 @@ class Settings {
         std::max(iterations, config_.imitation.iterations + 4));
     set("training.eval_interval", config_.training.eval_interval,
         (config_.training.iterations + evaluations - 1) / evaluations);
-    // If iterations take longer than expected, the clock ends them in time for the last evaluation
-    // and the final comparison.
+    // If iterations take longer than expected, training.minutes ends the training early enough for
+    // the last evaluation and the final comparison.
     const auto at_the_end = static_cast<double>(2 * of_evaluation + 3 * of_final);
     set("training.minutes", config_.training.minutes,
         config_.search.training_minutes * std::max(0.5, 1.0 - at_the_end / all));
   }
 
-  static constexpr double kShareToLearn = 0.65;  ///< share of iterations in the time of a training
+  static constexpr double kShareToLearn = 0.65;  ///< share of a training's time for its iterations
   /// Duration of an iteration, divided by the duration of its simulations alone.
   static constexpr double kLearning = 1.6;
   static constexpr double kLong_s = 1200.0;      ///< episodes above this duration count as long

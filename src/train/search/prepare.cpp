@@ -30,7 +30,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The scripts to try and the properties of each scenario of a configuration.
+/// For each scenario of a configuration, the scripts that the search tries and the properties of
+/// the scenario.
 struct Ground {
   std::vector<ScriptsToTry> scripts;
   std::vector<ScenarioFacts> facts;
@@ -81,7 +82,8 @@ std::string search_key(const config::Config& config) {
   return hex64(hasher.digest());
 }
 
-/// Reads the search with this key. The file may contain searches of other trainings of the run.
+/// Reads the result of the search with this key from search.json. The file may also contain
+/// searches of other trainings of the run.
 std::optional<Json> read_kept(const std::filesystem::path& path, const std::string& key) {
   const auto file = report::read_json_file(path);
   if (!file || !file->contains("searches")) return std::nullopt;

@@ -20,8 +20,8 @@ struct TriedScript {
   double half_width = 0;   ///< half the width of the gain's 95 % interval; infinite for one seed
   double ocr_gain = 0;     ///< mean gain in throughput, %
   double delay_gain = 0;   ///< mean gain in delay, %
-  /// Number of emergency stops, emergency brakings and collisions per run above
-  /// evaluation.safety_limit; 0 if the script is safe.
+  /// By how much emergency stops, emergency brakings and collisions per run exceed
+  /// evaluation.safety_limit (SelectionEvaluation::safety_excess); 0 if the script is safe.
   double safety_excess = 0;
   double hard_brakes = 0;   ///< mean number of hard brakes per run beyond those without control
   double controlled_s = 0;  ///< vehicle-seconds under control per run
@@ -47,7 +47,8 @@ struct ScenarioSearch {
   /// that it compares whole episodes.
   double horizon_s = 0;
   double episode_s = 0;  ///< simulated time of a whole episode; set only if there is a horizon
-  /// Scripts of the rounds, best first; those dropped in early rounds come last.
+  /// Scripts that the search tried in its rounds, best first. Each round drops the worse scripts
+  /// and runs the others on more seeds; scripts dropped in early rounds come last.
   std::vector<TriedScript> tried{};
   /// Scripts of the final comparison, which has seeds of its own.
   std::vector<TriedScript> finalists{};

@@ -43,7 +43,7 @@ ControllerSpec denser(const ControllerSpec& script) {
 /// Commands only a part of the number of vehicles at once.
 ControllerSpec fewer(const ControllerSpec& script, double part) {
   const double top = script.get("top");
-  // Assumed limit if the script has no `top`, so that vehicles.top_k applies.
+  // Assumed limit if `top` is 0; the actual limit is then vehicles.top_k, which is unknown here.
   constexpr double kUnsaid = 10.0;
   return with(script, "top", std::max(1.0, std::floor(part * (top > 0 ? top : kUnsaid))));
 }

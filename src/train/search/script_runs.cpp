@@ -78,6 +78,7 @@ void ScriptRuns::restart(double horizon_s) {
   start();
 }
 
+/// Runs the requested episodes of all ranks. Collective.
 /// @return whether all episodes ended before `gives_up` returned true on a rank
 bool ScriptRuns::execute(const std::string& label, const rollout::Collector::Stop& gives_up,
                          Requests& requests, const OnPeriod& on_period) {

@@ -1,4 +1,5 @@
-/// Runs scripted controllers in the simulations of a search and compares them with no control.
+/// Runs scripted controllers (scripts) in the simulations of a search and compares them with no
+/// control. The search looks for the script with the largest gain; Searcher uses this file.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ struct ScriptRun {
 
 /// A range of seeds of one scenario: first, first + 1, ..., first + count - 1.
 struct SeedRange {
-  std::int64_t scenario = 0;
+  std::int64_t scenario = 0;  ///< index among the scenarios of the run
   std::uint64_t first = 0;
   std::int64_t count = 0;
 };
@@ -65,9 +66,9 @@ class ScriptRuns {
   /// outcome, and the result is kTimeIsOver.
   /// @param gives_up called on each rank whenever a simulation has answered
   End look(const std::vector<Look*>& looks, const std::function<bool()>& gives_up);
-  /// Runs the scripts on these seeds. It also runs no control on those seeds for which `none` has
-  /// no outcome yet. If search.minutes limits the search, seeds are left out that would end after
-  /// the share `until_share` of the time. The first `at_least` seeds always run.
+  /// Runs the scripts on these seeds. For seeds without an outcome in `none`, it also simulates the
+  /// traffic without control. If search.minutes limits the search, it leaves out seeds that would
+  /// end after the share `until_share` of this time. The first `at_least` seeds always run.
   /// @param label label of the progress line
   /// @return kTimeIsOver if the search has taken much longer than its time, and the scripts have
   ///   not run on `at_least` seeds

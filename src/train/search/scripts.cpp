@@ -63,8 +63,8 @@ Variants speed_limits(bool inner, const std::vector<int>& tops) {
   return texts;
 }
 
-/// Scripts that let vehicles in. Some variants decide only every 3 s, because a vehicle that stops
-/// for a moment and drives on hinders both streams.
+/// Scripts that make vehicles with priority let waiting vehicles in. Some variants decide only
+/// every 3 s, because a vehicle that stops for a moment and drives on hinders both streams.
 Variants let_ins(const std::vector<int>& tops) {
   Variants texts;
   for (const int top : tops) {

@@ -18,10 +18,11 @@
 namespace traffic::train {
 namespace {
 
-constexpr double kShareOfRounds = 0.55;  ///< share of a scenario's time that its rounds may take
+/// Share of a scenario's time that its rounds may take (rounds.h).
+constexpr double kShareOfRounds = 0.55;
 
-/// Orders safe scripts before unsafe ones, and then by gain. Names decide between equal gains, so
-/// that the order is the same on all ranks.
+/// Whether script a comes before script b: safe scripts come before unsafe ones, then larger gains
+/// before smaller ones. Names decide between equal gains, so all ranks get the same order.
 bool is_better(const TriedScript& a, const TriedScript& b) {
   if (a.is_safe() != b.is_safe()) return a.is_safe();
   return a.gain != b.gain ? a.gain > b.gain : a.controller < b.controller;
@@ -131,10 +132,10 @@ void Searcher::note_saturation(std::vector<Place>& places) {
   }
 }
 
-/// Whether the first runs can be ended because a horizon is needed and can be chosen. This is so if
-/// too few whole episodes fit, and the runs of this rank have reached the horizon, so that their
-/// speed up to it is known. Runs that will end soon continue, because whole runs show better
-/// whether the traffic is saturated.
+/// Whether the first runs can be ended early because the search needs a horizon and can choose it.
+/// It needs a horizon if too few whole episodes fit into the time. It can choose the horizon once
+/// the runs of this rank have reached it, so that their speed up to it is known. Runs that will end
+/// soon continue, because whole runs show better whether the traffic is saturated.
 bool Searcher::shows_horizon(const std::vector<Place>& places) const {
   constexpr double kLatest = 0.35;  // share of the time
   const double left_s = budget_.left_s() / static_cast<double>(places.size());
@@ -265,7 +266,7 @@ std::vector<Round> Searcher::rounds_of(const Place& place) const {
   const auto scripts = static_cast<std::int64_t>(place.scripts.texts.size());
   const auto kinds = static_cast<std::int64_t>(place.scripts.kinds);
   if (budget_.is_timed()) {
-    // Leaves time for the final comparison.
+    // Number of episodes that fit before the final comparison, for which time is left.
     const std::int64_t fitting = budget_.fitting(place.end) - (kFinalists + 1) * kMinFinalSeeds;
     const std::int64_t fewest = Round{.scripts = 1, .seeds = kMinSeeds}.episodes();
     const std::int64_t episodes = budget_.fitting(place.rounds_end);
@@ -371,7 +372,7 @@ void Searcher::sort_by_gain(const Place& place, std::vector<ScriptRun*>& runs) c
 }
 
 /// Runs the scripts on two seeds. After the first seed it drops the worse half of the scripts, but
-/// no script that gains. A script that jams the traffic also takes the most time.
+/// no script that gains. This saves time, because scripts that jam the traffic run longest.
 Searcher::End Searcher::run_two_seeds(const std::string& label, const SeedRange& seeds,
                                       double until_share, Place& place,
                                       std::vector<ScriptRun*>& alive) {

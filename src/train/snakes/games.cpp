@@ -58,7 +58,8 @@ void SnakesGames::begin_game(std::size_t game) {
   ++seat.games_before;
 }
 
-/// Opponents are observed only if the learner learns from them or a past self decides for them.
+/// Whether the observations of a team are computed. Opponents are observed only if the learner
+/// learns from them, or if a past self (earlier copy of the policy) decides for them.
 bool SnakesGames::is_observed(std::size_t game, bool of_agent) const {
   return of_agent || settings_.learn_from_both || seats_[game].opponent == kPastSelf;
 }

@@ -29,7 +29,7 @@ struct GameFigures {
 
 class SnakesGames {
  public:
-  /// Identifies the games of this rank, whose random numbers derive from it.
+  /// The rank and the seed from which the random numbers of this rank's games derive.
   struct Place {
     int rank = 0;
     std::uint64_t seed = 0;  ///< seed of the run

@@ -47,7 +47,8 @@ class Match {
           end(game);
           ++num_ended;
         }
-        // The game is played again, without counting, until the other games are over, too.
+        // The arena advances all games together. This game is therefore played again until the
+        // other games are over, too, but its result does not count again.
         arena_.start(game, seed_of(game));
       }
     }

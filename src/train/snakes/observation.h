@@ -18,8 +18,8 @@ struct Sight {
   static Sight of(const Snakes& settings) {
     return {.surroundings = settings.surroundings, .turned = settings.turned};
   }
-  /// Size of a snake's observation: the features, then the surroundings. If the board is turned,
-  /// one more number says whether the snake heads along the longer side of the board (1 or 0).
+  /// Number of numbers in a snake's observation: the features, then the surroundings. If the board
+  /// is turned, one more number is 1 if the snake heads along the longer side of the board, else 0.
   [[nodiscard]] std::int64_t width() const;
 };
 

@@ -21,8 +21,9 @@ struct SelectionPlan {
 
 /// Scores of the policy; the same on all ranks.
 struct SelectionScores {
-  std::vector<double> of_starts;  ///< [games / 2] share of wins in %, mean over opponents and sides
-  report::NamedValues figures;    ///< "eval/win_percent_greedy", ...
+  /// [games / 2] share of wins from each start in %, mean over opponents and sides.
+  std::vector<double> of_starts;
+  report::NamedValues figures;  ///< "eval/win_percent_greedy", ...
 };
 
 /// Collective. Lets the policy play against the scripts greedy and bfs. Each rank plays a part of

@@ -228,7 +228,8 @@ TrainingEnd resolve_start(const Preparation& preparation) {
     config.run.init_from = offpolicy::starting_checkpoint(config.run.init_from, episode);
     episode = 0;
   } catch (const CheckpointError& error) {
-    spdlog::warn("{}", error.what());  // check_new_run() has refused a new run before
+    // This is a resumed run: check_new_run() would have refused a new one.
+    spdlog::warn("{}", error.what());
   }
   return TrainingEnd::kDone;
 }

@@ -31,8 +31,8 @@ std::unique_ptr<data::TrafficLoader> make_loader(std::shared_ptr<const data::Dat
                                               .world_size = communicator.size()});
 }
 
-/// Logs the features that at least one file lacks. They are not used, even if other files have
-/// them.
+/// Logs the features that at least one file lacks. The training does not use these features, even
+/// if other files contain them.
 void report_missing(const data::OpenedFiles& opened, const data::FileInfo& together) {
   const auto missing = data::missing_features(together);
   if (missing.empty()) return;
