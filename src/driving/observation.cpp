@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "route_line.h"
 #include "signal_letters.h"
@@ -14,7 +15,13 @@ namespace {
 constexpr float kSpeedUnit_mps = 10.0F;
 constexpr float kDistanceUnit_m = 50.0F;
 constexpr float kOffsetUnit_m = 10.0F;
+constexpr float kNearUnit_m = 5.0F;  ///< of the fine scale of distances
+constexpr float kCrossingUnit_m = 20.0F;
+constexpr float kDecelUnit_mps2 = 4.0F;
 constexpr float kLine_m = 60.0F;
+/// Vehicles stop about this far before a stop line or another vehicle.
+constexpr float kMargin_m = 1.0F;
+constexpr float kCrossingTime_s = 5.0F;  ///< vehicles that cross the line later do not count
 
 /// Writes numbers one after the other.
 class Writer {
@@ -53,8 +60,62 @@ Point at_distance(std::span<const Point> line, float distance_m) {
 
 struct Leader {
   float gap_m = kDistanceUnit_m;  ///< between the vehicles' bodies
-  float speed_mps = kSpeedUnit_mps;
+  float speed_mps = 2.0F * kSpeedUnit_mps;
 };
+
+/// The constant deceleration with which the ego stays behind something ahead.
+/// @param gap_m from the ego's front
+float needed_mps2(float gap_m, float speed_mps, float other_mps) {
+  const float closing_mps = std::max(0.0F, speed_mps - other_mps);
+  return closing_mps * closing_mps / (2.0F * std::max(gap_m - kMargin_m, kMargin_m));
+}
+
+/// A vehicle that will cross the route's line if it keeps speed and direction.
+struct Crossing {
+  float at_m = kLine_m;            ///< distance along the line
+  float time_s = kCrossingTime_s;  ///< until the vehicle's centre is there
+  float speed_mps = 0.0F;
+};
+
+/// Where a vehicle first crosses the line. The line is in the ego's frame.
+std::optional<Crossing> crossing_of(std::span<const Point> line, const Pose& ego, const Box& box) {
+  const Point at = to_frame(ego, box.pose.x_m, box.pose.y_m);
+  const double turned_rad = box.pose.heading_rad - ego.heading_rad;
+  const auto ahead_m = static_cast<double>(kCrossingTime_s * box.speed_mps);
+  const auto way_x = static_cast<float>(ahead_m * std::cos(turned_rad));
+  const auto way_y = static_cast<float>(ahead_m * std::sin(turned_rad));
+  float walked = 0.0F;
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    const float dx = line[i + 1].x_m - line[i].x_m, dy = line[i + 1].y_m - line[i].y_m;
+    const float length = std::hypot(dx, dy);
+    // Both shares are not finite if the vehicle's way is parallel to the segment.
+    const float to_x = line[i].x_m - at.x_m, to_y = line[i].y_m - at.y_m;
+    const float area = way_x * dy - way_y * dx;
+    const float of_way = (to_x * dy - to_y * dx) / area;
+    const float of_segment = (to_x * way_y - to_y * way_x) / area;
+    if (of_way >= 0.0F && of_way <= 1.0F && of_segment >= 0.0F && of_segment <= 1.0F) {
+      return Crossing{walked + of_segment * length, of_way * kCrossingTime_s, box.speed_mps};
+    }
+    walked += length;
+  }
+  return std::nullopt;
+}
+
+/// The crossings that are nearest to the ego, in this order.
+std::array<Crossing, kCrossing> crossings_of(std::span<const Point> line, const View& view) {
+  constexpr float kMoves_mps = 0.5F;
+  std::array<Crossing, kCrossing> nearest;
+  for (const Box& box : view.others[0]) {
+    if (box.speed_mps < kMoves_mps) continue;
+    const auto found = crossing_of(line, view.ego[0].pose, box);
+    if (!found) continue;
+    const auto place = std::ranges::upper_bound(nearest, found->at_m, {}, &Crossing::at_m);
+    if (place == nearest.end()) continue;
+    std::move_backward(place, nearest.end() - 1, nearest.end());
+    *place = *found;
+  }
+  return nearest;
+}
 
 /// The first vehicle whose centre is ahead and near the line.
 Leader leader_on(std::span<const Point> line, const View& view) {
@@ -118,12 +179,26 @@ void Observer::observe(const MapIndex& map, const View& view, const ObserveOptio
       route.signal >= 0 && static_cast<std::size_t>(route.signal) < view.signals.size();
   const std::uint8_t letter = has_light ? view.signals[static_cast<std::size_t>(route.signal)] : 0;
   const bool stops = shows_red(letter) || shows_yellow(letter);
-  write(stops ? std::min(1.0F, route.stop_m / kDistanceUnit_m) : 1.0);
+  const float speed_mps = view.ego[0].speed_mps;
+  const auto write_gap = [&](float gap_m, float other_mps) {
+    write(std::min(1.0F, gap_m / kDistanceUnit_m));
+    write(std::min(1.0F, gap_m / kNearUnit_m));
+    write(std::min(2.0F, needed_mps2(gap_m, speed_mps, other_mps) / kDecelUnit_mps2));
+  };
+  write_gap(stops ? route.stop_m - 0.5F * view.ego[0].length_m : kDistanceUnit_m,
+            stops ? 0.0F : speed_mps);
   write(stops ? (shows_red(letter) ? 1.0 : 0.5) : 0.0);
+  write(letter == 'g' ? 1.0 : 0.0);
   const std::vector<Point> line = seen_line(route, here);
   const Leader leader = leader_on(line, view);
-  write(std::min(1.0F, leader.gap_m / kDistanceUnit_m));
+  write_gap(leader.gap_m, leader.speed_mps);
   write(leader.speed_mps / kSpeedUnit_mps);
+  for (const Crossing& crossing : crossings_of(line, view)) {
+    write(crossing.at_m / kDistanceUnit_m);
+    write(std::min(1.0F, crossing.at_m / kCrossingUnit_m));
+    write(crossing.time_s / kCrossingTime_s);
+    write(crossing.speed_mps / kSpeedUnit_mps);
+  }
   for (const float distance_m : kRouteAt_m) {
     const Point at = at_distance(line, distance_m);
     write((at.x_m - distance_m) / kOffsetUnit_m);

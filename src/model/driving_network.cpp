@@ -56,9 +56,14 @@ TRAFFIC_VECTORISED void copy_patches(const std::uint8_t* image, float* out, std:
   }
 }
 
+/// Mean over the last dimension of a loss that is quadratic up to kQuadratic and linear beyond.
+/// Differences are in units of their mean size, which is some metres. A larger quadratic part would
+/// hardly care about the decimetres by which a vehicle stops in front of a line or behind it.
 torch::Tensor smooth_l1(const torch::Tensor& difference) {
+  constexpr double kQuadratic = 0.1;
   const torch::Tensor size = difference.abs();
-  return torch::where(size < 1.0, 0.5 * size * size, size - 0.5).mean(-1);
+  return torch::where(size < kQuadratic, 0.5 / kQuadratic * size * size, size - 0.5 * kQuadratic)
+      .mean(-1);
 }
 
 torch::Tensor weighted_mean(const torch::Tensor& values, const torch::Tensor& weight) {

@@ -134,5 +134,84 @@ TEST(Observation, AMirroredStatusHasTheOtherSigns) {
             static_cast<std::ptrdiff_t>(3 * plane));
 }
 
+/// Observes an ego on the western arm of a crossing. Its route leads straight on to the east.
+class CrossingStatusTest : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kLight = kOwnStatusSize + 1;
+  static constexpr std::size_t kLeader = kLight + 5;
+  static constexpr std::size_t kFirstCrossing = kLeader + 4;
+
+  static Box car(double x_m, double y_m, double heading_rad, float speed_mps) {
+    return {
+        .pose = {x_m, y_m, heading_rad}, .length_m = 5.0F, .width_m = 1.8F, .speed_mps = speed_mps};
+  }
+  std::vector<float> status(const Box& ego, char light, const std::vector<Box>& others = {}) {
+    const std::vector<std::uint8_t> signals(roads_->signals.size(),
+                                            static_cast<std::uint8_t>(light));
+    const std::vector<std::int32_t> route{0, 5};
+    View view{.map = roads_.get(), .ego = {}, .others = {}, .route = route, .signals = signals};
+    view.ego.fill(ego);
+    view.others.fill(others);
+    Observer observer(kSmallRaster);
+    std::vector<std::uint8_t> image(kSmallRaster.num_bytes());
+    std::vector<float> numbers(kStatusSize);
+    observer.observe(map_, view, {}, image, numbers);
+    return numbers;
+  }
+
+  std::shared_ptr<const RoadMap> roads_ = testing::crossing();
+  MapIndex map_{roads_};
+};
+
+TEST_F(CrossingStatusTest, ALightIsDescribedByDistanceNeededBrakingAndRight) {
+  // The stop line is at -12 m and the front at -19.5 m. From 8 m/s the ego needs 8 * 8 / (2 * 6.5)
+  // m/s2 to stop a metre before the line.
+  const Box ego = car(-22.0, -4.8, 0.0, 8.0F);
+  const std::vector<float> red = status(ego, 'r');
+  EXPECT_NEAR(red[kLight], 7.5F / 50.0F, 1e-4F);
+  EXPECT_FLOAT_EQ(red[kLight + 1], 1.0F) << "it is beyond the fine scale";
+  EXPECT_NEAR(red[kLight + 2], 64.0F / 13.0F / 4.0F, 1e-3F);
+  EXPECT_FLOAT_EQ(red[kLight + 3], 1.0F);
+  EXPECT_FLOAT_EQ(red[kLight + 4], 0.0F);
+  const std::vector<float> near = status(car(-15.0, -4.8, 0.0, 0.0F), 'y');
+  EXPECT_NEAR(near[kLight + 1], 0.5F / 5.0F, 1e-4F);
+  EXPECT_FLOAT_EQ(near[kLight + 2], 0.0F);
+  EXPECT_FLOAT_EQ(near[kLight + 3], 0.5F);
+  const std::vector<float> yields = status(ego, 'g');
+  EXPECT_FLOAT_EQ(yields[kLight], 1.0F);
+  EXPECT_FLOAT_EQ(yields[kLight + 2], 0.0F);
+  EXPECT_FLOAT_EQ(yields[kLight + 3], 0.0F);
+  EXPECT_FLOAT_EQ(yields[kLight + 4], 1.0F);
+}
+
+TEST_F(CrossingStatusTest, AVehicleAheadIsDescribedByGapNeededBrakingAndSpeed) {
+  // The vehicles' centres are 8 m apart, and so their bodies 3 m.
+  const std::vector<float> seen =
+      status(car(-60.0, -4.8, 0.0, 10.0F), 'G', {car(-52.0, -4.8, 0.0, 6.0F)});
+  EXPECT_NEAR(seen[kLeader], 3.0F / 50.0F, 1e-4F);
+  EXPECT_NEAR(seen[kLeader + 1], 3.0F / 5.0F, 1e-4F);
+  EXPECT_NEAR(seen[kLeader + 2], 16.0F / 4.0F / 4.0F, 1e-3F);
+  EXPECT_NEAR(seen[kLeader + 3], 0.6F, 1e-4F);
+}
+
+TEST_F(CrossingStatusTest, TheNextVehiclesThatCrossTheRouteAreThereInTheirOrder) {
+  // One comes from the south on the lane at x = 4.8 m, one from the north at x = -4.8 m. The third
+  // one stands, and the fourth one drives away.
+  const std::vector<Box> others{car(4.8, -24.8, std::numbers::pi / 2.0, 10.0F),
+                                car(-4.8, 11.2, -std::numbers::pi / 2.0, 8.0F),
+                                car(0.0, -20.0, std::numbers::pi / 2.0, 0.0F),
+                                car(1.6, -30.0, -std::numbers::pi / 2.0, 9.0F)};
+  const std::vector<float> seen = status(car(-32.0, -4.8, 0.0, 8.0F), 'G', others);
+  EXPECT_NEAR(seen[kFirstCrossing], 27.2F / 50.0F, 0.01F);
+  EXPECT_FLOAT_EQ(seen[kFirstCrossing + 1], 1.0F);
+  EXPECT_NEAR(seen[kFirstCrossing + 2], (11.2F + 3.84F) / 8.0F / 5.0F, 1e-3F);
+  EXPECT_NEAR(seen[kFirstCrossing + 3], 0.8F, 1e-4F);
+  EXPECT_NEAR(seen[kFirstCrossing + 4], 36.8F / 50.0F, 0.01F);
+  EXPECT_NEAR(seen[kFirstCrossing + 6], (24.8F - 2.56F) / 10.0F / 5.0F, 1e-3F);
+  const std::vector<float> none = status(car(-32.0, -4.8, 0.0, 8.0F), 'G');
+  EXPECT_FLOAT_EQ(none[kFirstCrossing + 2], 1.0F);
+  EXPECT_FLOAT_EQ(none[kFirstCrossing + 3], 0.0F);
+}
+
 }  // namespace
 }  // namespace traffic::driving

@@ -127,6 +127,20 @@ TEST(DrivingMotion, APlanThatStopsIsObeyed) {
   EXPECT_LT(largest_error_m(stop, 8.0, 16), 0.3);
 }
 
+TEST(DrivingMotion, AVehicleStandsIfItsPlansAreSlowerThanAPedestrian) {
+  PlanFollower follower(car(0.5));
+  for (int frame = 0; frame < 20; ++frame) {
+    Plan plan;
+    for (std::size_t i = 0; i < kPlanPoints; ++i) {
+      plan.points[i].x_m = 0.3F * static_cast<float>(kFrame_s) * static_cast<float>(i + 1);
+    }
+    follower.follow(plan);
+    for (int step = 0; step < 5; ++step) follower.step(kStep_s);
+  }
+  EXPECT_DOUBLE_EQ(follower.motion().speed_mps, 0.0);
+  EXPECT_LT(follower.motion().pose.x_m, 0.1);
+}
+
 TEST(DrivingMotion, AVehicleWithoutAPlanStops) {
   PlanFollower follower(car(5.0));
   for (int i = 0; i < 20; ++i) follower.step(kStep_s);

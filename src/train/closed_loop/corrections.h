@@ -22,8 +22,8 @@ class Corrections {
   explicit Corrections(std::uint64_t seed) { scene_.seed = seed; }
 
   /// Stores the vehicles of the current frame. Call it before each drive().
-  /// @param asks whether to add a sequence, for which SUMO's own driver drives on from here. This
-  ///   is slow.
+  /// @param asks whether to add a sequence. To record it, SUMO's own driver drives on from here,
+  ///   which is slow
   void add(sim::DrivingEnv& env, bool asks);
   /// Whether no sequence has been added yet.
   [[nodiscard]] bool empty() const { return scene_.time_s.empty(); }

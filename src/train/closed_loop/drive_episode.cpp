@@ -57,7 +57,7 @@ std::string describe(const DriveEvaluationPlan& plan, const DriveTask& task) {
 
 std::string run_drive_episode(const DriveEvaluationPlan& plan, const DriveTask& task,
                               const std::function<void(double share)>& progress) {
-  torch::set_num_threads(1);  // the processes share the cores
+  torch::set_num_threads(1);  // several processes run at the same time and share the cores
   const auto driver = make_driver(plan.drivers[task.driver]);
   sim::DrivingOptions traffic = plan.traffic;
   traffic.scenario = plan.scenarios[task.scenario];

@@ -19,7 +19,7 @@ constexpr double kReportInterval_s = 1.0;
 
 /// The kind of a message from the process of an episode, which is the first letter of the message.
 enum class Report : char {
-  kShare = 's',   ///< share of the episode that is done
+  kShare = 's',   ///< the share of the episode that is done, as a number
   kResult = 'r',  ///< result of run_drive_episode()
   kError = 'e',   ///< exit code and text of an error
 };

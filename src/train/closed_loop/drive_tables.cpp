@@ -13,7 +13,7 @@ namespace {
 
 using driving::DriveMeasures;
 
-/// Scenario and seed of an episode.
+/// Identifies an episode: index of the scenario, and seed.
 using EpisodeKey = std::pair<std::size_t, std::uint64_t>;
 
 /// Sums of the metrics over egos.

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "driving/policy_driver.h"
 #include "traffic/core/error.h"
+#include "traffic/driving/guarded_driver.h"
 #include "traffic/driving/rule_drivers.h"
 #include "traffic/train/closed_loop/drive_evaluation.h"
 
@@ -17,8 +19,17 @@ std::unique_ptr<driving::Driver> make_driver(const std::string& name) {
   if (name == "constant_velocity") return std::make_unique<driving::ConstantVelocityDriver>();
   constexpr std::string_view kCheckpoint = "checkpoint:";
   if (name.starts_with(kCheckpoint)) return load_driver(name.substr(kCheckpoint.size()));
+  constexpr std::string_view kGuarded = "guarded:";
+  if (name.starts_with(kGuarded)) {
+    if (auto driver = make_driver(name.substr(kGuarded.size()))) {
+      return std::make_unique<driving::GuardedDriver>(std::move(driver));
+    }
+    throw ConfigError("--driver: found '{}', but SUMO's own driver makes no plans to guard", name);
+  }
   throw ConfigError(
-      "--driver: found '{}', expected sumo, idm, constant_velocity or checkpoint:PATH", name);
+      "--driver: found '{}', expected sumo, idm, constant_velocity, checkpoint:PATH, or guarded: "
+      "before one of the last three",
+      name);
 }
 
 std::vector<std::string> drivers_to_compare(std::vector<std::string> names) {

@@ -84,7 +84,8 @@ DrivingBatch SceneBatches::build(std::span<const data::Draw> draws, std::int64_t
     const std::int32_t block = scenes_->block_of(draw.sample);
     const auto tracks = blocks.get_as<TracksBlock>(block)->tracks;
     const auto place = static_cast<std::size_t>(
-        draw.sample - scenes_->blocks()[static_cast<std::size_t>(block)].first_sample);
+        (draw.sample - scenes_->blocks()[static_cast<std::size_t>(block)].first_sample) %
+        std::ssize(tracks->places()));
     Rng rng(derive_seed(changes_.seed, {kAugmentationStream, static_cast<std::uint64_t>(epoch),
                                         static_cast<std::uint64_t>(draw.sample)}));
     const Changes changes = draw_changes(rng);
@@ -160,7 +161,8 @@ DrivingBatch DrivingBatch::slice(std::int64_t begin, std::int64_t end) const {
           part(weight), part(noise),  part(noise_level)};
 }
 
-SceneSet::SceneSet(const std::vector<std::string>& patterns, data::Split split, bool all)
+SceneSet::SceneSet(const std::vector<std::string>& patterns, data::Split split, bool all,
+                   std::int64_t corrections_repeat)
     : split_(split) {
   Hasher hash;
   std::set<std::string> maps;
@@ -173,18 +175,20 @@ SceneSet::SceneSet(const std::vector<std::string>& patterns, data::Split split, 
       const data::SceneEpisode& episode = file->episodes()[e];
       if (!all && episode.split != split) continue;
       const driving::SceneTracks tracks(file->read(e), rule_of(*file));
-      const auto count = static_cast<std::int64_t>(tracks.places().size());
+      const bool corrects = rule_of(*file) == driving::ExampleRule::kCorrections;
+      const std::int64_t count = std::ssize(tracks.places()) * (corrects ? corrections_repeat : 1);
       if (count == 0) continue;
       maps.insert(tracks.scene().map->name);
       blocks_.push_back({samples, count, tracks.num_bytes()});
       episodes_.push_back({files_.size(), e});
       samples += count;
-      if (rule_of(*file) == driving::ExampleRule::kCorrections) num_corrections_ += count;
+      if (corrects) num_corrections_ += count;
     }
     files_.push_back(file);
   }
   maps_.assign(maps.begin(), maps.end());
-  const std::array<std::uint64_t, 2> parts{static_cast<std::uint64_t>(split), all ? 1U : 0U};
+  const std::array<std::uint64_t, 3> parts{static_cast<std::uint64_t>(split), all ? 1U : 0U,
+                                           static_cast<std::uint64_t>(corrections_repeat)};
   hash.update(std::as_bytes(std::span(parts)));
   fingerprint_ = hash.digest();
 }

@@ -55,8 +55,10 @@ class SceneSet final : public data::SampleIndex {
  public:
   /// Reads every episode once to count its samples.
   /// @param all whether to take the episodes of all splits
+  /// @param corrections_repeat how often each correction is a sample
   /// @throws DataError if a file cannot be used
-  SceneSet(const std::vector<std::string>& patterns, data::Split split, bool all);
+  SceneSet(const std::vector<std::string>& patterns, data::Split split, bool all,
+           std::int64_t corrections_repeat = 1);
 
   [[nodiscard]] std::span<const data::SampleBlock> blocks() const override { return blocks_; }
   [[nodiscard]] std::uint64_t fingerprint() const override { return fingerprint_; }
@@ -66,7 +68,7 @@ class SceneSet final : public data::SampleIndex {
   /// The block that contains a sample.
   [[nodiscard]] std::int32_t block_of(std::int64_t sample) const;
   [[nodiscard]] std::shared_ptr<const driving::SceneTracks> read(std::int32_t block) const;
-  /// Number of samples from files of corrections.
+  /// Number of samples from files of corrections, with their repetitions.
   [[nodiscard]] std::int64_t num_corrections() const { return num_corrections_; }
   [[nodiscard]] std::size_t num_files() const { return files_.size(); }
   /// Names of the maps of all episodes, sorted and without duplicates.

@@ -67,6 +67,10 @@ std::vector<config::Row> driving_rows() {
        .help = "Share of the training examples in which the policy does not see the past. 1 means "
                "that it never sees the past, also when it drives.",
        .range = kShare},
+      {DRIVING_KEY(corrections_repeat),
+       .help = "How often an epoch contains each correction. Corrections show how to drive on from "
+               "mistakes; they are few beside the recorded samples, so once is too seldom.",
+       .range = config::Range{1, 1000}},
   };
 }
 

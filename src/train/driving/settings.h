@@ -29,6 +29,7 @@ struct Driving {
   double perturb_speed_mps = 1.2;
   double mirror_share = 0.0;
   double history_dropout = 0.5;
+  std::int64_t corrections_repeat = 5;
 };
 
 /// The section [driving] with its keys.

@@ -41,7 +41,8 @@ struct Scenes {
 Scenes open_scenes(const config::Data& data, const Driving& settings,
                    comm::Communicator& communicator) {
   Scenes scenes;
-  scenes.train = std::make_shared<SceneSet>(data.files, data::Split::kTrain, false);
+  scenes.train = std::make_shared<SceneSet>(data.files, data::Split::kTrain, false,
+                                            settings.corrections_repeat);
   if (settings.validation_files.empty()) {
     scenes.validation = std::make_shared<SceneSet>(data.files, data::Split::kValidation, false);
     scenes.test = std::make_shared<SceneSet>(data.files, data::Split::kTest, false);
@@ -175,7 +176,8 @@ void DrivingTraining::find_statistics() {
       tracks = scenes_.train->read(block);
     }
     const auto place = static_cast<std::size_t>(
-        sample - scenes_.train->blocks()[static_cast<std::size_t>(block)].first_sample);
+        (sample - scenes_.train->blocks()[static_cast<std::size_t>(block)].first_sample) %
+        std::ssize(tracks->places()));
     driving::make_example(*tracks, tracks->places()[place], {}, example);
     speeds.mutable_data_ptr<float>()[i] = example.view.ego[0].speed_mps;
     float* plan = plans.mutable_data_ptr<float>() + i * model::kPlanSize;
@@ -201,7 +203,8 @@ void DrivingTraining::start() {
 std::optional<Iteration> DrivingTraining::iterate() {
   Iteration done;
   if (epoch_running_ && is_epoch_over()) {
-    // The run was resumed with another number of ranks, which leaves less than a step of the epoch.
+    // The run was resumed with another number of ranks. The rest of the epoch is then too small for
+    // one more step, so the next epoch begins.
     epoch_running_ = false;
     ++epoch_;
     loader_->end_epoch();

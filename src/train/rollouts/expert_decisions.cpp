@@ -8,8 +8,9 @@
 namespace traffic::train {
 namespace {
 
-/// @return the action that corresponds to the vehicle's first command; nothing if the script held
-///   that command for less than least_s or the policy has no such command
+/// Finds the policy's action that corresponds to the first command of a vehicle in `asked`.
+/// @return nothing if the script held that command for less than least_s seconds, or if the policy
+///   has no such command
 std::optional<std::size_t> action_for(std::uint32_t vehicle, std::span<const scene::Command> asked,
                                       std::span<const scene::CommandKind> commands,
                                       double least_s) {

@@ -38,6 +38,8 @@ TEST(DriveEvaluation, SumoIsAlwaysThereAndFirst) {
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), HasSubstr("found 'taxi', expected sumo, idm"));
   }
+  EXPECT_EQ(drivers_to_compare({"guarded:idm"}), (std::vector<std::string>{"sumo", "guarded:idm"}));
+  EXPECT_THROW(drivers_to_compare({"guarded:sumo"}), ConfigError);
 }
 
 TEST(DriveEvaluation, EveryDriverDrivesTheSameVehicles) {

@@ -15,6 +15,7 @@
 #include "traffic/comm/gradient_reducer.h"
 #include "traffic/config/trainings.h"
 #include "traffic/config/write.h"
+#include "traffic/data/block_cache.h"
 #include "traffic/driving/observation.h"
 #include "traffic/train/trainings.h"
 #include "train/driving/open_loop.h"
@@ -29,22 +30,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file with three episodes of the crossing, written once by each rank.
+/// Writes a file with three episodes of the crossing.
+/// @param source what SceneFileInfo::source says
+std::string write_scenes(const std::string& name, const std::string& source) {
+  const fs::path folder =
+      fs::temp_directory_path() / ("driving_policy_" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  const std::string file = (folder / name).string();
+  data::SceneFileInfo info;
+  info.scenario = "crossing";
+  info.source = source;
+  data::SceneWriter writer(file, info);
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    writer.add(driving::testing::crossing_scene(seed), {});
+  }
+  writer.finish();
+  return file;
+}
+
+/// A file that each rank writes once.
 std::string scene_file() {
-  static const std::string path = [] {
-    const fs::path folder =
-        fs::temp_directory_path() / ("driving_policy_" + std::to_string(::getpid()));
-    fs::create_directories(folder);
-    const std::string file = (folder / "crossing.h5").string();
-    data::SceneFileInfo info;
-    info.scenario = "crossing";
-    data::SceneWriter writer(file, info);
-    for (const std::uint64_t seed : {1U, 2U, 3U}) {
-      writer.add(driving::testing::crossing_scene(seed), {});
-    }
-    writer.finish();
-    return file;
-  }();
+  static const std::string path = write_scenes("crossing.h5", "");
   return path;
 }
 
@@ -211,6 +217,26 @@ TEST(OpenLoop, TheRecordedWayHasNoErrorAndStaysOnTheRoad) {
   const OpenLoopRow& velocity = found.rows[1];
   EXPECT_GT(velocity.l2_3s_m, velocity.l2_1s_m)
       << "the error of constant velocity must grow, because vehicles turn";
+}
+
+TEST(SceneSet, OnlyCorrectionsAreRepeated) {
+  const SceneSet once({scene_file()}, data::Split::kTrain, true);
+  const SceneSet again({scene_file()}, data::Split::kTrain, true, 5);
+  EXPECT_EQ(again.num_samples(), once.num_samples()) << "recorded samples are not corrections";
+  EXPECT_EQ(again.num_corrections(), 0);
+  const std::string file = write_scenes("corrections.h5", std::string(kCorrections));
+  const SceneSet corrections({file}, data::Split::kTrain, true);
+  const SceneSet repeated({file}, data::Split::kTrain, true, 5);
+  EXPECT_GT(corrections.num_corrections(), 0);
+  EXPECT_EQ(repeated.num_samples(), 5 * corrections.num_samples());
+  EXPECT_EQ(repeated.num_corrections(), repeated.num_samples());
+  const auto source = scene_batches(std::make_shared<SceneSet>(repeated), small("regression"), {});
+  data::BlockCache blocks(*source, 1 << 20);
+  const std::int64_t count = corrections.num_samples();
+  const std::vector<data::Draw> draws{{.sample = 1, .weight = 1.0F},
+                                      {.sample = count + 1, .weight = 1.0F}};
+  const DrivingBatch batch = source->build(draws, 0, blocks);
+  EXPECT_TRUE(torch::equal(batch.plan[0], batch.plan[1])) << "both are the same correction";
 }
 
 TEST(SceneSet, AFileWithoutASplitSaysHowToGetSamples) {

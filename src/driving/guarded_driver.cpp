@@ -1,0 +1,173 @@
+#include "traffic/driving/guarded_driver.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "traffic/core/error.h"
+#include "traffic/driving/geometry.h"
+
+namespace traffic::driving {
+namespace {
+
+constexpr int kLooksPerFrame = 2;
+constexpr std::size_t kLooks = kPlanPoints * kLooksPerFrame;
+constexpr double kLook_s = kFrame_s / kLooksPerFrame;
+/// Space that the ego keeps free before its front and on either side.
+constexpr float kFreeFront_m = 1.0F;
+constexpr float kFreeSide_m = 0.2F;
+/// A vehicle that crosses the ego's way may be there this much earlier or later than expected.
+constexpr double kSlack_s = 0.5;
+constexpr double kCrosses_rad = std::numbers::pi / 6.0;
+/// From no braking to the hardest.
+constexpr std::array kDecels_mps2 = {0.0, 1.5, 3.0, 4.5, 6.0, 8.0};
+
+/// Distance along the way of a plan at each look; index 0 is the present.
+using Profile = std::array<double, kLooks + 1>;
+
+/// The way of a plan in the frame of the ego.
+class Way {
+ public:
+  explicit Way(const Plan& plan) {
+    double heading_rad = 0.0;
+    poses_[0] = {};
+    for (std::size_t p = 0; p < kPlanPoints; ++p) {
+      const double dx = plan.points[p].x_m - poses_[p].x_m;
+      const double dy = plan.points[p].y_m - poses_[p].y_m;
+      const double moved_m = std::hypot(dx, dy);
+      constexpr double kHasDirection_m = 0.3;
+      if (moved_m > kHasDirection_m) heading_rad = std::atan2(dy, dx);
+      poses_[p + 1] = {plan.points[p].x_m, plan.points[p].y_m, heading_rad};
+      along_m_[p + 1] = along_m_[p] + moved_m;
+    }
+  }
+
+  [[nodiscard]] Profile planned() const {
+    Profile profile{};
+    for (std::size_t look = 1; look <= kLooks; ++look) {
+      const double knot = static_cast<double>(look) / kLooksPerFrame;
+      const auto before = std::min(static_cast<std::size_t>(knot), kPlanPoints - 1);
+      profile[look] =
+          std::lerp(along_m_[before], along_m_[before + 1], knot - static_cast<double>(before));
+    }
+    return profile;
+  }
+
+  [[nodiscard]] Pose pose_at(double along_m) const {
+    std::size_t after = 1;
+    while (after < kPlanPoints && along_m_[after] < along_m) ++after;
+    const double length_m = along_m_[after] - along_m_[after - 1];
+    const double share = length_m > 0.0 ? (along_m - along_m_[after - 1]) / length_m : 0.0;
+    return {std::lerp(poses_[after - 1].x_m, poses_[after].x_m, share),
+            std::lerp(poses_[after - 1].y_m, poses_[after].y_m, share), poses_[after].heading_rad};
+  }
+
+ private:
+  std::array<Pose, kPlanPoints + 1> poses_;
+  std::array<double, kPlanPoints + 1> along_m_{};
+};
+
+/// The way at a deceleration, but nowhere ahead of the plan.
+Profile braked(const Profile& planned, double speed_mps, double decel_mps2) {
+  Profile profile = planned;
+  if (decel_mps2 == 0.0) return profile;
+  const double stop_s = speed_mps / decel_mps2;
+  for (std::size_t look = 1; look <= kLooks; ++look) {
+    const double t = std::min(kLook_s * static_cast<double>(look), stop_s);
+    profile[look] = std::min(planned[look], speed_mps * t - 0.5 * decel_mps2 * t * t);
+  }
+  return profile;
+}
+
+/// The vehicles around the ego, in its frame.
+class Others {
+ public:
+  explicit Others(const View& view) : ego_(view.ego[0]) {
+    for (const Box& box : view.others[0]) {
+      const Point seen = to_frame(ego_.pose, box.pose.x_m, box.pose.y_m);
+      const double heading_rad = wrapped_rad(box.pose.heading_rad - ego_.pose.heading_rad);
+      constexpr double kReach_m = 80.0;
+      const bool is_behind = seen.x_m < 0.0F && std::fabs(heading_rad) < kCrosses_rad;
+      if (is_behind || std::hypot(seen.x_m, seen.y_m) > kReach_m) continue;
+      Box other = box;
+      other.pose = {seen.x_m, seen.y_m, heading_rad};
+      if (!overlap(grown(Pose{}), other)) boxes_.push_back(other);
+    }
+  }
+
+  [[nodiscard]] bool are_clear_of(const Way& way, const Profile& profile) const {
+    for (std::size_t look = 1; look <= kLooks; ++look) {
+      const Box ego = grown(way.pose_at(profile[look]));
+      const double time_s = kLook_s * static_cast<double>(look);
+      const bool moves = profile[look] - profile[look - 1] > 0.01;
+      for (const Box& other : boxes_) {
+        const bool crosses =
+            std::fabs(wrapped_rad(other.pose.heading_rad - ego.pose.heading_rad)) > kCrosses_rad;
+        if (overlap(ego, moved(other, time_s))) return false;
+        if (crosses && moves && other.speed_mps > 0.5F &&
+            (overlap(ego, moved(other, time_s + kSlack_s)) ||
+             overlap(ego, moved(other, std::max(0.0, time_s - kSlack_s))))) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+ private:
+  /// The ego at a pose with the space that it keeps free.
+  [[nodiscard]] Box grown(const Pose& pose) const {
+    Box box = ego_;
+    box.length_m += kFreeFront_m;
+    box.width_m += 2.0F * kFreeSide_m;
+    box.pose = {pose.x_m + 0.5 * kFreeFront_m * std::cos(pose.heading_rad),
+                pose.y_m + 0.5 * kFreeFront_m * std::sin(pose.heading_rad), pose.heading_rad};
+    return box;
+  }
+
+  static Box moved(const Box& box, double seconds) {
+    Box later = box;
+    later.pose.x_m += seconds * box.speed_mps * std::cos(box.pose.heading_rad);
+    later.pose.y_m += seconds * box.speed_mps * std::sin(box.pose.heading_rad);
+    return later;
+  }
+
+  Box ego_;
+  std::vector<Box> boxes_;
+};
+
+}  // namespace
+
+Plan guarded(const View& view, const Plan& plan) {
+  const Way way(plan);
+  const Others others(view);
+  const Profile planned = way.planned();
+  Profile profile = planned;
+  for (const double decel_mps2 : kDecels_mps2) {
+    profile = braked(planned, view.ego[0].speed_mps, decel_mps2);
+    if (others.are_clear_of(way, profile)) {
+      if (decel_mps2 == 0.0) return plan;
+      break;
+    }
+  }
+  Plan safe;
+  for (std::size_t p = 0; p < kPlanPoints; ++p) {
+    const Pose there = way.pose_at(profile[kLooksPerFrame * (p + 1)]);
+    safe.points[p] = {static_cast<float>(there.x_m), static_cast<float>(there.y_m)};
+  }
+  return safe;
+}
+
+GuardedDriver::GuardedDriver(std::unique_ptr<Driver> driver) : driver_(std::move(driver)) {
+  TRAFFIC_CHECK(driver_ != nullptr, "a guarded driver needs a driver");
+}
+
+std::vector<Plan> GuardedDriver::plan(std::span<const View> views) {
+  std::vector<Plan> plans = driver_->plan(views);
+  for (std::size_t i = 0; i < plans.size(); ++i) plans[i] = guarded(views[i], plans[i]);
+  return plans;
+}
+
+}  // namespace traffic::driving
