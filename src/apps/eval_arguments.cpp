@@ -66,10 +66,12 @@ config::Program eval_program(EvalArguments& arguments) {
                            "sides. The seeds of the starts count up from the first of --seeds")
                 ->check(CLI::Range(4, 10'000'000))
                 ->capture_default_str();
-            app.add_option("--driver", arguments.drivers,
-                           "Compare drivers of single vehicles instead of controllers: sumo "
-                           "(SUMO's own driver), idm, constant_velocity or checkpoint:PATH. All of "
-                           "them drive the same vehicles. Repeatable")
+            app.add_option(
+                   "--driver", arguments.drivers,
+                   "Compare drivers of single vehicles instead of controllers: sumo "
+                   "(SUMO's own driver), idm, constant_velocity or checkpoint:PATH; guarded: "
+                   "before any but sumo adds emergency braking, as in guarded:idm. All "
+                   "of them drive the same vehicles. Repeatable")
                 ->type_name("NAME")
                 ->allow_extra_args(false)
                 ->excludes("--against");

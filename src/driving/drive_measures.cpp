@@ -19,13 +19,6 @@ constexpr double kClose_s = 1.0;
 /// A vehicle has hit the ego from behind if it lies within this angle of the direction to the rear.
 constexpr double kRear_rad = std::numbers::pi / 6.0;
 
-Box moved_on(const Box& box, double seconds) {
-  Box later = box;
-  later.pose.x_m += seconds * box.speed_mps * std::cos(box.pose.heading_rad);
-  later.pose.y_m += seconds * box.speed_mps * std::sin(box.pose.heading_rad);
-  return later;
-}
-
 /// Whether the vehicles touch within kClose_s if both keep speed and direction. Vehicles behind the
 /// ego do not count.
 bool is_close(const Box& ego, const Box& other) {

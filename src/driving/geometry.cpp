@@ -53,6 +53,13 @@ std::array<Point, 4> corners(const Box& box) {
           from_frame(box.pose, {half_length_m, -half_width_m})};
 }
 
+Box moved_on(const Box& box, double seconds) {
+  Box later = box;
+  later.pose.x_m += seconds * box.speed_mps * std::cos(box.pose.heading_rad);
+  later.pose.y_m += seconds * box.speed_mps * std::sin(box.pose.heading_rad);
+  return later;
+}
+
 bool overlap(const Box& a, const Box& b) { return !side_separates(a, b) && !side_separates(b, a); }
 
 }  // namespace traffic::driving

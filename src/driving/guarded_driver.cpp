@@ -13,18 +13,21 @@ namespace traffic::driving {
 namespace {
 
 constexpr int kLooksPerFrame = 2;
-constexpr std::size_t kLooks = kPlanPoints * kLooksPerFrame;
+constexpr std::size_t kLooks = kPlanPoints * kLooksPerFrame;  ///< times in the span of a plan
 constexpr double kLook_s = kFrame_s / kLooksPerFrame;
 /// Space that the ego keeps free before its front and on either side.
 constexpr float kFreeFront_m = 1.0F;
 constexpr float kFreeSide_m = 0.2F;
 /// A vehicle that crosses the ego's way may be there this much earlier or later than expected.
 constexpr double kSlack_s = 0.5;
+/// A vehicle crosses the ego's way if their directions differ by more than this.
 constexpr double kCrosses_rad = std::numbers::pi / 6.0;
-/// From no braking to the hardest.
-constexpr std::array kDecels_mps2 = {0.0, 1.5, 3.0, 4.5, 6.0, 8.0};
+/// The decelerations that the guard tries, in this order. If none suffices, it brakes with the
+/// last.
+constexpr std::array kDecels_mps2 = {1.5, 3.0, 4.5, 6.0, 8.0};
 
-/// Distance along the way of a plan at each look; index 0 is the present.
+/// Distance along the way of a plan at each of the times for which the guard looks ahead. Index 0
+/// is the present, and the times are kLook_s apart.
 using Profile = std::array<double, kLooks + 1>;
 
 /// The way of a plan in the frame of the ego.
@@ -69,10 +72,9 @@ class Way {
   std::array<double, kPlanPoints + 1> along_m_{};
 };
 
-/// The way at a deceleration, but nowhere ahead of the plan.
+/// The distances of an ego that brakes from now on. It is never ahead of the plan.
 Profile braked(const Profile& planned, double speed_mps, double decel_mps2) {
   Profile profile = planned;
-  if (decel_mps2 == 0.0) return profile;
   const double stop_s = speed_mps / decel_mps2;
   for (std::size_t look = 1; look <= kLooks; ++look) {
     const double t = std::min(kLook_s * static_cast<double>(look), stop_s);
@@ -81,7 +83,7 @@ Profile braked(const Profile& planned, double speed_mps, double decel_mps2) {
   return profile;
 }
 
-/// The vehicles around the ego, in its frame.
+/// The vehicles that the ego could run into, in its frame.
 class Others {
  public:
   explicit Others(const View& view) : ego_(view.ego[0]) {
@@ -97,6 +99,7 @@ class Others {
     }
   }
 
+  /// Whether an ego that drives like this touches none of them.
   [[nodiscard]] bool are_clear_of(const Way& way, const Profile& profile) const {
     for (std::size_t look = 1; look <= kLooks; ++look) {
       const Box ego = grown(way.pose_at(profile[look]));
@@ -105,10 +108,10 @@ class Others {
       for (const Box& other : boxes_) {
         const bool crosses =
             std::fabs(wrapped_rad(other.pose.heading_rad - ego.pose.heading_rad)) > kCrosses_rad;
-        if (overlap(ego, moved(other, time_s))) return false;
+        if (overlap(ego, moved_on(other, time_s))) return false;
         if (crosses && moves && other.speed_mps > 0.5F &&
-            (overlap(ego, moved(other, time_s + kSlack_s)) ||
-             overlap(ego, moved(other, std::max(0.0, time_s - kSlack_s))))) {
+            (overlap(ego, moved_on(other, time_s + kSlack_s)) ||
+             overlap(ego, moved_on(other, std::max(0.0, time_s - kSlack_s))))) {
           return false;
         }
       }
@@ -127,13 +130,6 @@ class Others {
     return box;
   }
 
-  static Box moved(const Box& box, double seconds) {
-    Box later = box;
-    later.pose.x_m += seconds * box.speed_mps * std::cos(box.pose.heading_rad);
-    later.pose.y_m += seconds * box.speed_mps * std::sin(box.pose.heading_rad);
-    return later;
-  }
-
   Box ego_;
   std::vector<Box> boxes_;
 };
@@ -144,13 +140,11 @@ Plan guarded(const View& view, const Plan& plan) {
   const Way way(plan);
   const Others others(view);
   const Profile planned = way.planned();
+  if (others.are_clear_of(way, planned)) return plan;
   Profile profile = planned;
   for (const double decel_mps2 : kDecels_mps2) {
     profile = braked(planned, view.ego[0].speed_mps, decel_mps2);
-    if (others.are_clear_of(way, profile)) {
-      if (decel_mps2 == 0.0) return plan;
-      break;
-    }
+    if (others.are_clear_of(way, profile)) break;
   }
   Plan safe;
   for (std::size_t p = 0; p < kPlanPoints; ++p) {

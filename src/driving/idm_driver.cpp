@@ -110,10 +110,7 @@ class Outlook {
   void add_crossing(const Box& other) {
     constexpr std::array kAhead_s = {0.5, 1.0, 1.5, 2.0, 2.5, 3.0};
     for (const double ahead_s : kAhead_s) {
-      Box later = other;
-      later.pose.x_m += ahead_s * other.speed_mps * std::cos(other.pose.heading_rad);
-      later.pose.y_m += ahead_s * other.speed_mps * std::sin(other.pose.heading_rad);
-      const auto touch_m = first_touch(later);
+      const auto touch_m = first_touch(moved_on(other, ahead_s));
       if (!touch_m) continue;
       const double turned_rad =
           std::fabs(wrapped_rad(other.pose.heading_rad - path_.pose_at(*touch_m).heading_rad));

@@ -13,10 +13,11 @@ constexpr double kWheelbaseShare = 0.58;
 /// The follower looks at least this far ahead, and further when it is fast.
 constexpr double kMinLookAhead_m = 3.5;
 constexpr double kLookAhead_s = 0.7;
-/// A plan that is slower than this in its first second makes the vehicle stand. A network seldom
+/// A plan that covers less than this in its first second makes the vehicle stand. A network seldom
 /// plans exactly 0 m/s, and many slow plans would move a waiting vehicle over the stop line.
-/// TransFuser (Chitta et al. 2023) brakes below the same speed.
-constexpr double kStand_mps = 0.4;
+/// TransFuser (Chitta et al. 2023) brakes below the same speed, 0.4 m/s.
+constexpr double kStand_m = 0.4;
+constexpr double kStand_s = 1.0;
 /// With a plan shorter than this the wheels keep their angle.
 constexpr double kMinPath_m = 0.3;
 
@@ -80,7 +81,7 @@ void PlanFollower::follow(const Plan& plan) {
 
 void PlanFollower::step(double step_s) {
   Controls wanted{.accel_mps2 = -limits_.max_decel_mps2, .steer_rad = motion_.steer_rad};
-  if (has_plan_ && path_m_[2] >= kStand_mps)
+  if (has_plan_ && planned_m(kStand_s) >= kStand_m)
     wanted = {.accel_mps2 = wanted_accel(), .steer_rad = wanted_steer()};
   motion_ = moved(motion_, wanted, wheelbase_m_, limits_, step_s);
   since_plan_s_ += step_s;

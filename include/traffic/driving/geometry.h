@@ -19,6 +19,9 @@ namespace traffic::driving {
 /// The corners in order: front left, rear left, rear right, front right.
 [[nodiscard]] std::array<Point, 4> corners(const Box& box);
 
+/// The vehicle some seconds later if it keeps speed and direction.
+[[nodiscard]] Box moved_on(const Box& box, double seconds);
+
 /// Whether the rectangles of two vehicles overlap.
 [[nodiscard]] bool overlap(const Box& a, const Box& b);
 

@@ -54,7 +54,8 @@ class PlanFollower {
 
   /// Takes a plan that begins at the present pose.
   void follow(const Plan& plan);
-  /// Moves the vehicle. A vehicle without a plan, or at the end of its plan, stops.
+  /// Moves the vehicle. A vehicle without a plan, or at the end of its plan, stops, and so does one
+  /// whose plan covers less than 0.4 m in its first second.
   void step(double step_s);
 
   [[nodiscard]] const Motion& motion() const { return motion_; }

@@ -28,7 +28,7 @@ struct DrivingShape {
   std::int64_t rows = 64;          ///< a multiple of 8
   std::int64_t columns = 96;       ///< a multiple of 8
   bool sees_image = true;          ///< false: the network ignores the image
-  std::int64_t status = 41;        ///< the network reads the first `status` numbers of the status
+  std::int64_t status = 0;         ///< the network reads the first `status` numbers of the status
   std::int64_t width = 96;         ///< channels of the last convolution
   std::int64_t hidden_dim = 256;   ///< width of the encoding and of the layers of the head
   std::string head = "diffusion";  ///< regression | diffusion | vocabulary

@@ -82,6 +82,12 @@ class DriveResults {
 };
 
 double score_of(const DriveSum& sum) { return sum.mean_score(); }
+/// The name of a driver in the tables. It tells a guarded driver from the same driver alone.
+std::string shown_name(const std::string& driver) {
+  if (!driver.starts_with(kGuarded)) return short_name(driver);
+  return std::string(kGuarded) + short_name(driver.substr(kGuarded.size()));
+}
+
 double collisions_of(const DriveSum& sum) { return sum.per_km(sum.measures.collisions); }
 
 }  // namespace
@@ -94,7 +100,7 @@ report::Table drive_table(const DriveEvaluationPlan& plan, const std::vector<Dri
   for (std::size_t driver = 0; driver < plan.drivers.size(); ++driver) {
     const DriveSum& sum = results.all(driver);
     const auto score = report::mean_interval(results.episodes(driver, score_of));
-    table.add_row({short_name(plan.drivers[driver]), score.mean, score.half_width,
+    table.add_row({shown_name(plan.drivers[driver]), score.mean, score.half_width,
                    sum.progress_percent(), sum.per_km(sum.measures.collisions),
                    sum.per_km(sum.measures.faults), sum.time_percent(sum.measures.off_lane_s),
                    sum.measures.red_lights, sum.time_percent(sum.measures.close_s),
@@ -117,7 +123,7 @@ report::Table drive_differences(const DriveEvaluationPlan& plan,
       };
       const auto score = difference(score_of);
       const auto collisions = difference(collisions_of);
-      table.add_row({short_name(plan.drivers[a]), short_name(plan.drivers[b]), score.mean,
+      table.add_row({shown_name(plan.drivers[a]), shown_name(plan.drivers[b]), score.mean,
                      score.half_width, collisions.mean, collisions.half_width, score.count});
     }
   }

@@ -19,7 +19,6 @@ std::unique_ptr<driving::Driver> make_driver(const std::string& name) {
   if (name == "constant_velocity") return std::make_unique<driving::ConstantVelocityDriver>();
   constexpr std::string_view kCheckpoint = "checkpoint:";
   if (name.starts_with(kCheckpoint)) return load_driver(name.substr(kCheckpoint.size()));
-  constexpr std::string_view kGuarded = "guarded:";
   if (name.starts_with(kGuarded)) {
     if (auto driver = make_driver(name.substr(kGuarded.size()))) {
       return std::make_unique<driving::GuardedDriver>(std::move(driver));
@@ -27,8 +26,8 @@ std::unique_ptr<driving::Driver> make_driver(const std::string& name) {
     throw ConfigError("--driver: found '{}', but SUMO's own driver makes no plans to guard", name);
   }
   throw ConfigError(
-      "--driver: found '{}', expected sumo, idm, constant_velocity, checkpoint:PATH, or guarded: "
-      "before one of the last three",
+      "--driver: found '{}', expected sumo, idm, constant_velocity or checkpoint:PATH, or guarded: "
+      "before any of these but sumo, as in guarded:idm",
       name);
 }
 

@@ -143,8 +143,7 @@ Chunk Evaluation::make_chunk(std::span<const std::int64_t> samples) {
     const std::int32_t block = scenes_.block_of(sample);
     if (block != block_) tracks_ = scenes_.read(block);
     block_ = block;
-    const driving::ExamplePlace place = tracks_->places()[static_cast<std::size_t>(
-        sample - scenes_.blocks()[static_cast<std::size_t>(block)].first_sample)];
+    const auto place = scenes_.place_of(sample, *tracks_);
     driving::make_example(*tracks_, place, {}, example);
     observe(observer, tracks_->map(), example.view, seen, i, chunk.batch);
     const auto& ego = example.view.ego;

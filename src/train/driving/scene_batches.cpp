@@ -83,13 +83,11 @@ DrivingBatch SceneBatches::build(std::span<const data::Draw> draws, std::int64_t
     const data::Draw& draw = draws[static_cast<std::size_t>(i)];
     const std::int32_t block = scenes_->block_of(draw.sample);
     const auto tracks = blocks.get_as<TracksBlock>(block)->tracks;
-    const auto place = static_cast<std::size_t>(
-        (draw.sample - scenes_->blocks()[static_cast<std::size_t>(block)].first_sample) %
-        std::ssize(tracks->places()));
     Rng rng(derive_seed(changes_.seed, {kAugmentationStream, static_cast<std::uint64_t>(epoch),
                                         static_cast<std::uint64_t>(draw.sample)}));
     const Changes changes = draw_changes(rng);
-    driving::make_example(*tracks, tracks->places()[place], changes.perturbation, example);
+    driving::make_example(*tracks, scenes_->place_of(draw.sample, *tracks), changes.perturbation,
+                          example);
     observe(observer, tracks->map(), example.view, changes.observe, i, batch);
     batch.weight.mutable_data_ptr<float>()[i] = draw.weight;
     float* plan = batch.plan.mutable_data_ptr<float>() + i * model::kPlanSize;
@@ -207,6 +205,13 @@ std::int32_t SceneSet::block_of(std::int64_t sample) const {
       blocks_.begin(), blocks_.end(), sample,
       [](std::int64_t s, const data::SampleBlock& block) { return s < block.first_sample; });
   return static_cast<std::int32_t>(after - blocks_.begin()) - 1;
+}
+
+const driving::ExamplePlace& SceneSet::place_of(std::int64_t sample,
+                                                const driving::SceneTracks& tracks) const {
+  // Samples of corrections repeat the examples of their block.
+  const std::int64_t first = blocks_[static_cast<std::size_t>(block_of(sample))].first_sample;
+  return tracks.places()[static_cast<std::size_t>((sample - first) % std::ssize(tracks.places()))];
 }
 
 std::shared_ptr<const driving::SceneTracks> SceneSet::read(std::int32_t block) const {

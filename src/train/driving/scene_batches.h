@@ -68,6 +68,10 @@ class SceneSet final : public data::SampleIndex {
   /// The block that contains a sample.
   [[nodiscard]] std::int32_t block_of(std::int64_t sample) const;
   [[nodiscard]] std::shared_ptr<const driving::SceneTracks> read(std::int32_t block) const;
+  /// The vehicle and the frame of a sample.
+  /// @param tracks what read() returns for the sample's block
+  [[nodiscard]] const driving::ExamplePlace& place_of(std::int64_t sample,
+                                                      const driving::SceneTracks& tracks) const;
   /// Number of samples from files of corrections, with their repetitions.
   [[nodiscard]] std::int64_t num_corrections() const { return num_corrections_; }
   [[nodiscard]] std::size_t num_files() const { return files_.size(); }

@@ -69,7 +69,7 @@ std::vector<config::Row> driving_rows() {
        .range = kShare},
       {DRIVING_KEY(corrections_repeat),
        .help = "How often an epoch contains each correction. Corrections show how to drive on from "
-               "mistakes; they are few beside the recorded samples, so once is too seldom.",
+               "mistakes. They are few beside the recorded samples, so each occurs several times.",
        .range = config::Range{1, 1000}},
   };
 }

@@ -175,10 +175,7 @@ void DrivingTraining::find_statistics() {
       block = of_sample;
       tracks = scenes_.train->read(block);
     }
-    const auto place = static_cast<std::size_t>(
-        (sample - scenes_.train->blocks()[static_cast<std::size_t>(block)].first_sample) %
-        std::ssize(tracks->places()));
-    driving::make_example(*tracks, tracks->places()[place], {}, example);
+    driving::make_example(*tracks, scenes_.train->place_of(sample, *tracks), {}, example);
     speeds.mutable_data_ptr<float>()[i] = example.view.ego[0].speed_mps;
     float* plan = plans.mutable_data_ptr<float>() + i * model::kPlanSize;
     for (const driving::Point& point : example.target.points) {

@@ -97,6 +97,21 @@ TEST(DriveEvaluation, ScoresArePairedByScenarioAndSeed) {
   EXPECT_THAT(drive_csv(plan, egos), HasSubstr("\"town\",\"idm\",2,\"car\",10,100,80,1,1,"));
 }
 
+TEST(DriveEvaluation, TablesTellAGuardedDriverFromTheSameDriverAlone) {
+  DriveEvaluationPlan plan;
+  const std::string checkpoint = "checkpoint:runs/a-run-with-a-long-name/checkpoints/best.h5";
+  plan.drivers = {"sumo", checkpoint, std::string(kGuarded) + checkpoint};
+  plan.scenarios = {"town"};
+  plan.seeds = {1};
+  std::vector<DrivenEgo> egos;
+  for (std::size_t driver = 0; driver < plan.drivers.size(); ++driver) {
+    egos.push_back({.driver = driver, .seed = 1, .name = "car", .measures = {.seconds = 10.0}});
+  }
+  const std::string text = drive_table(plan, egos).to_text();
+  EXPECT_THAT(text, HasSubstr("\n...name/checkpoints/best.h5 "));
+  EXPECT_THAT(text, HasSubstr("\nguarded:...name/checkpoints/best.h5 "));
+}
+
 TEST(DriveEvaluation, AFailedEpisodeIsNamedWithItsReason) {
   DriveEvaluationPlan plan = short_plan();
   plan.traffic.demand_factor = 0.0;

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "traffic/driving/drive_measures.h"
@@ -25,9 +26,13 @@ namespace traffic::train {
 /// Name of SUMO's own driver, with which all other drivers are compared.
 inline constexpr const char* kSumoDriver = "sumo";
 
+/// With this prefix, a name means the driver of the name behind it with emergency braking
+/// (driving::GuardedDriver).
+inline constexpr std::string_view kGuarded = "guarded:";
+
 struct DriveEvaluationPlan {
-  /// Names of the drivers. The first one is kSumoDriver; examples of others are idm and
-  /// checkpoint:PATH.
+  /// Names of the drivers. The first one is kSumoDriver; examples of others are idm,
+  /// checkpoint:PATH and guarded:checkpoint:PATH.
   std::vector<std::string> drivers;
   std::vector<std::string> scenarios;  ///< .sumocfg files or names of shipped scenarios
   std::vector<std::uint64_t> seeds;
@@ -54,7 +59,7 @@ struct DrivenEgo {
 };
 
 /// @return null for kSumoDriver
-/// @throws ConfigError if there is no driver of that name
+/// @throws ConfigError if there is no driver of that name, or for kGuarded before kSumoDriver
 /// @throws CheckpointError if a checkpoint contains no driving policy
 std::unique_ptr<driving::Driver> make_driver(const std::string& name);
 
