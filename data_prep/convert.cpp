@@ -1,4 +1,5 @@
-// The command data_prep convert: options and output. The conversion itself is in convert/.
+// The command data_prep convert, which makes data sets from recorded traffic. This file handles
+// options and output; the conversion itself is in convert/.
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
@@ -26,7 +27,7 @@ void check(const ConvertOptions& options) {
   }
 }
 
-/// Logs the facts about an input that the printed table does not contain.
+/// Logs those facts about an input that the printed table of results does not contain.
 void tell(const ConvertedInput& input) {
   if (!input.remark.empty()) spdlog::info("{}: {}", input.input, input.remark);
   if (input.gaps > 0) {

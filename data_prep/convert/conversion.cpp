@@ -1,3 +1,4 @@
+// Converts recorded traffic into data sets of graphs (conversion.h).
 #include "conversion.h"
 
 #include <fmt/format.h>
@@ -92,7 +93,8 @@ class Conversion {
     const MakerOptions options{.cv_types = options_.cv_types,
                                .vehicle_length_m = options_.vehicle_length_m};
     if (!road_) return make_mapless_maker(options, shown, problems);
-    InputProblems passed_over(true);  // convert() reports them when it reads the file again
+    // Problems are only counted here; convert() reports them when it reads the file again.
+    InputProblems passed_over(true);
     const auto recording = open_recording(file, options_.from, passed_over);
     ShownProgress progress(*recording, "routes in " + shown);
     Routes routes = survey_routes(*recording, shown, *road_,

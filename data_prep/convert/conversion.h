@@ -17,11 +17,11 @@ struct ConvertOptions {
   std::string out;      ///< a file NAME.h5 for all inputs, or a folder with a file for each input
   bool scenes = false;  ///< make scenes for driving policies instead of graphs
   std::string from = "auto";
-  std::string network;  ///< .net.xml; empty means that only features without a network are computed
+  std::string network;  ///< .net.xml; empty: compute only features that need no network
   std::vector<std::string> cv_types{"cv"};
   double vehicle_length_m = 5.0;
   double vehicle_width_m = 1.8;   ///< used only in scenes
-  std::int64_t record_every = 1;  ///< steps from frame to frame
+  std::int64_t record_every = 1;  ///< number of time steps from frame to frame
   double episode_s = -1;          ///< 0 means whole recordings; negative means 300 s if there are
                                   ///< fewer than three inputs, and otherwise whole recordings
   std::string split = "0.8,0.1,0.1";
@@ -42,7 +42,7 @@ struct ConvertedInput {
   std::int64_t gaps = 0;          ///< number of gaps in the times
   std::int64_t jumps = 0;         ///< number of moves that a vehicle cannot have made by driving
   std::int64_t vehicles = 0;      ///< number of distinct vehicles
-  std::int64_t vehicle_rows = 0;  ///< number of vehicles in a frame, summed over written frames
+  std::int64_t vehicle_rows = 0;  ///< sum over the written frames of their numbers of vehicles
   std::array<std::int64_t, data::kNumSplits> splits{};  ///< episodes of each split
   std::int64_t skipped = 0;                             ///< number of skipped problems
   std::vector<std::string> skipped_examples{};          ///< messages of the first skipped problems

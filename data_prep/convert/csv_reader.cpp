@@ -1,3 +1,4 @@
+// Reads text tables row by row (csv_reader.h).
 #include "csv_reader.h"
 
 #include <fmt/ranges.h>

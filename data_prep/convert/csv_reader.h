@@ -37,21 +37,21 @@ class CsvReader {
   /// @throws DataError if the header states another unit, or has the name twice
   [[nodiscard]] int find(std::initializer_list<std::string_view> names,
                          std::string_view unit = "") const;
-  /// Like find(), but the column must exist.
-  /// @throws DataError as find(). Also if there is no such column; the message lists the columns
+  /// Does the same as find(), but the column must exist.
+  /// @throws DataError as find(). Also if there is no such column; the message lists all columns
   [[nodiscard]] int require(std::initializer_list<std::string_view> names,
                             std::string_view unit = "") const;
   /// A field of the current row, without quotes; empty for column -1.
   [[nodiscard]] std::string_view text(int column) const;
   /// A field as a number with a decimal point. Commas may group its digits by three, as in
-  /// "1,118,847.5". A comma in "13,500" is ambiguous: it is accepted only after a number such as
-  /// "1,118,847.5" has shown that commas group digits.
+  /// "1,118,847.5". In "13,500" the comma could also be a decimal comma. Such a number is accepted
+  /// only after a number such as "1,118,847.5" has shown that commas group digits.
   ///
-  /// Reports a field that is not a number and returns kUnknown. For column -1 it returns kUnknown
-  /// without a report, and so it does for an empty field if `may_be_empty` is true.
+  /// If a field is not a number, reports it and returns kUnknown. Returns kUnknown without a report
+  /// for column -1, and for an empty field if `may_be_empty` is true.
   [[nodiscard]] double number(int column, bool may_be_empty = false);
-  /// Like number(), but also reports a number that is not whole or not between low and high, and
-  /// returns kUnknown for it.
+  /// Does the same as number(). Also reports a number that is not whole or not between low and
+  /// high, and returns kUnknown for it.
   [[nodiscard]] double whole_number(int column, double low, double high);
 
  private:
@@ -71,8 +71,8 @@ class CsvReader {
   bool groups_digits_ = false;   ///< whether a number has shown that commas group digits
   std::string_view row_;
   std::vector<std::string_view> fields_;
-  std::vector<std::string> header_;      ///< as in the file
-  std::vector<std::string> normalised_;  ///< lower case, without underscores and units
+  std::vector<std::string> header_;      ///< names of the columns as in the file
+  std::vector<std::string> normalised_;  ///< these names as normalised_name() returns them
   std::vector<std::string> units_;       ///< unit of each column; empty if the header states none
 };
 
@@ -80,8 +80,8 @@ class CsvReader {
 /// "vvel".
 [[nodiscard]] std::string normalised_name(std::string_view name);
 
-/// Refuses a table whose lines end with carriage returns but without line feeds. Such a table would
-/// be read as one long header.
+/// Refuses a table whose lines end with carriage returns without line feeds. CsvReader would read
+/// it as one long header.
 /// @throws DataError if the table has such lines
 void check_line_ends(const TextInput& input);
 

@@ -1,4 +1,4 @@
-// Reads SUMO's floating car data from a CSV table.
+// Reads SUMO's floating car data (positions of vehicles) from a CSV table.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -125,8 +125,8 @@ class FcdCsv final : public Recording {
   int edge_;
   int tag_;
   std::int64_t vehicles_ = 0;
-  std::int64_t others_ = 0;  ///< rows of persons and containers
-  std::vector<std::pair<std::string_view, int>> columns_;
+  std::int64_t others_ = 0;                                ///< rows of persons and containers
+  std::vector<std::pair<std::string_view, int>> columns_;  ///< name and index of each known column
 };
 
 }  // namespace

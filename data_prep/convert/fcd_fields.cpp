@@ -1,4 +1,5 @@
-// FcdFields of formats.h, which both readers of SUMO's floating car data use.
+// FcdFields of formats.h: collects and checks the attributes of a vehicle in SUMO's floating car
+// data. The readers of XML and of CSV tables use it.
 #include <fmt/format.h>
 
 #include "formats.h"

@@ -1,4 +1,4 @@
-// Reads SUMO's floating car data from XML.
+// Reads SUMO's floating car data (positions of vehicles) from XML.
 #include <expat.h>
 #include <fmt/format.h>
 
@@ -79,8 +79,8 @@ class FcdXml final : public Recording {
     counted_ = to - chunk_;
   }
 
-  /// Runs a step of a handler that Expat calls. Exceptions must not pass through Expat, which is
-  /// written in C. So the exception is stored, and read() throws it again.
+  /// Runs `step` within a function that Expat calls. Exceptions must not pass through Expat, which
+  /// is written in C. So guarded() stores an exception, and read() throws it again.
   template <typename Step>
   void guarded(Step step) noexcept {
     if (stopped_) return;
@@ -176,7 +176,7 @@ class FcdXml final : public Recording {
   const char* chunk_ = nullptr;
   std::int64_t chunk_begin_ = 0;  ///< number of bytes before the chunk
   std::ptrdiff_t counted_ = 0;    ///< number of bytes of the chunk up to which lines are counted
-  std::int64_t line_ = 1;         ///< line at this byte
+  std::int64_t line_ = 1;         ///< line of the byte at counted_
   std::size_t depth_ = 0;
   bool seen_root_ = false;
   bool in_timestep_ = false;

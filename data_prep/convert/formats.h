@@ -27,14 +27,14 @@ std::unique_ptr<Recording> read_fcd_csv(std::unique_ptr<TextInput> input, InputP
 /// @param path a folder with a file metadata.json, the file metadata.json, or a single chunk
 std::unique_ptr<Recording> read_json(const std::string& path, std::unique_ptr<TextInput> input,
                                      InputProblems& problems);
-/// Whether a file begins like a table of NGSIM without a header. The first row then has 18, 24 or
-/// 25 fields, and the first 14 are numbers.
+/// Whether a file begins like a table of NGSIM (recordings of US roads) without a header. The first
+/// row then has 18, 24 or 25 fields, and the first 14 fields are numbers.
 /// @param head the first bytes of the file
 [[nodiscard]] bool is_ngsim_without_header(std::string_view head);
-/// Trajectories of NGSIM, with or without a header.
+/// A table of NGSIM, with or without a header.
 std::unique_ptr<Recording> read_ngsim(std::unique_ptr<TextInput> input, InputProblems& problems);
-/// A recording of highD: the file NN_tracks.csv. NN_tracksMeta.csv and NN_recordingMeta.csv must be
-/// in the same folder.
+/// A recording of highD (German motorways): the file NN_tracks.csv. NN_tracksMeta.csv and
+/// NN_recordingMeta.csv must be in the same folder.
 std::unique_ptr<Recording> read_highd(const std::string& path, std::unique_ptr<TextInput> input,
                                       InputProblems& problems);
 
@@ -68,7 +68,7 @@ class FcdFields {
   InputProblems& problems_;
   RecordedVehicle vehicle_;
   bool on_edge_ = false;  ///< whether the vehicle has the attribute edge
-  bool sound_ = true;     ///< whether no error was found in the vehicle
+  bool sound_ = true;     ///< false after an error was found in the vehicle
 };
 
 }  // namespace traffic::data_prep

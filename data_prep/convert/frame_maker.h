@@ -1,5 +1,6 @@
 /// FrameMaker turns the vehicles of a recording into the graphs with features from which a model
-/// learns. There are two: one for recordings on a road network, and one for recordings without.
+/// learns. There are two implementations: for recordings on a road network, and for recordings
+/// without a network.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@
 namespace traffic::data_prep {
 
 struct MakerOptions {
-  std::vector<std::string> cv_types;
-  double vehicle_length_m = 5.0;  ///< length of vehicles for which the recording does not state it
+  std::vector<std::string> cv_types;  ///< types of vehicles that are connected
+  double vehicle_length_m = 5.0;      ///< length of vehicles whose length is not recorded
 };
 
 /// Takes the frames of a recording in their order and builds the graph of the latest frame.
@@ -49,11 +50,11 @@ struct Routes {
   std::vector<std::uint32_t> of_vehicle;  ///< index into kinds
 };
 
-/// The index of the lane on which a vehicle is. Nothing if the network does not have the lane or
-/// the recording does not have the vehicle's position on it.
+/// The index of the lane on which a vehicle is. nullopt if the network does not have the lane, or
+/// if the recording does not have the vehicle's position on it.
 std::optional<int> lane_of(const RecordedFrame& frame, const RecordedVehicle& vehicle,
                            const scene::Road& road);
-/// Like lane_of(), but reports a problem if the result is nothing.
+/// Does the same as lane_of(), and reports a problem if the result is nullopt.
 std::optional<int> lane_or_problem(const RecordedFrame& frame, const RecordedVehicle& vehicle,
                                    const scene::Road& road, const std::string& file,
                                    InputProblems& problems);
@@ -74,11 +75,13 @@ std::unique_ptr<FrameMaker> make_road_maker(std::shared_ptr<const scene::Road> r
 /// The edge of a lane. For a lane inside a junction it is the edge to which the lane leads.
 [[nodiscard]] int route_edge(const scene::Road& road, int lane);
 
+/// Whether vehicles of this type are connected.
 [[nodiscard]] bool is_cv_type(const MakerOptions& options, std::string_view type);
 /// Column indices of the node features with these names.
 [[nodiscard]] std::vector<std::size_t> node_columns(const std::vector<std::string_view>& names);
 
-/// Features of connected vehicles. They are missing if a recording has no such vehicle.
+/// Features that describe connected vehicles. A recording without connected vehicles does not
+/// contain them.
 inline constexpr std::string_view kCvFeatures[] = {"is_cv", "first_cv", "cvs", "cv_speed_mps"};
 
 }  // namespace traffic::data_prep

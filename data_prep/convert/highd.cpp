@@ -20,7 +20,7 @@ constexpr double kMostFrames = 1e9;
 constexpr double kMostLanes = 1e6;
 constexpr double kLowestFrameRate = 0.1;
 constexpr double kHighestFrameRate = 1000;
-/// Maximum plausible speed limit in m/s. A limit that was stated in km/h usually exceeds it.
+/// Maximum plausible speed limit in m/s. A limit that was written in km/h usually exceeds it.
 constexpr double kHighestLimitMps = 60;
 
 /// The file in the same folder whose name ends with `ending` instead of "tracks.csv".
@@ -93,7 +93,7 @@ class HighD final : public Recording {
     }
     table_.tick_s = 1 / frames_per_s;
     speed_limit_mps_ = meta.number(limit, true);
-    if (!(speed_limit_mps_ > 0)) speed_limit_mps_ = kUnknown;  // -1 means that there is no limit
+    if (!(speed_limit_mps_ > 0)) speed_limit_mps_ = kUnknown;  // highD writes -1 for no limit
     if (speed_limit_mps_ > kHighestLimitMps) {
       throw DataError("{}:{}: speedLimit is {}, expected m/s, at most {}; it may be km/h", path,
                       meta.line(), meta.text(limit), kHighestLimitMps);

@@ -1,3 +1,4 @@
+// Chooses the names of a conversion's output files, and prepares its inputs (input_output.h).
 #include "input_output.h"
 
 #include <fcntl.h>

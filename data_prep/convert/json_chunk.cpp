@@ -1,3 +1,4 @@
+// Parses a JSON file with recorded traffic (json_chunk.h).
 #include "json_chunk.h"
 
 #include <cmath>

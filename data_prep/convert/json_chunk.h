@@ -127,8 +127,8 @@ class ChunkHandler : public nlohmann::json_sax<nlohmann::json> {
   std::string key_;
   RecordedFrame frame_;
   RecordedVehicle vehicle_;
-  bool has_time_ = false;
-  bool sound_ = true;
+  bool has_time_ = false;  ///< whether the present sample has a time
+  bool sound_ = true;      ///< false after an error was found in the present vehicle
   bool stopped_ = false;
   double angle_deg_ = kUnknown;
   double lane_index_ = kUnknown;

@@ -1,4 +1,4 @@
-// Reads recordings that consist of JSON chunks.
+// Reads recordings that consist of chunks, i.e. JSON files with the traffic of some time.
 #include <fmt/format.h>
 
 #include <filesystem>

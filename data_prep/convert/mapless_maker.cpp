@@ -1,4 +1,5 @@
-// The FrameMaker for recordings without a road network.
+// The FrameMaker for recordings without a road network: builds the graphs from which a model
+// learns.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace traffic::data_prep {
 namespace {
 
-constexpr double kArrivedS = 30.0;  ///< arrivals are counted over this time
+constexpr double kArrivedS = 30.0;  ///< arrivals are counted over the last kArrivedS seconds
 /// The heading of a vehicle is computed from its movement if it moves more than this in one step.
 constexpr double kHeadingStepM = 0.1;
 
@@ -75,6 +76,7 @@ class MaplessMaker final : public FrameMaker {
   [[nodiscard]] std::int64_t num_vehicles() const override { return tracker_.num_seen(); }
 
  private:
+  /// A vehicle in the latest frame.
   struct State {
     int index = 0;  ///< position in vehicles_
     int lane = -1;

@@ -1,3 +1,4 @@
+// Checks that the motions of recorded vehicles are physically possible (motion_check.h).
 #include "motion_check.h"
 
 #include <fmt/format.h>
@@ -89,7 +90,8 @@ bool MotionCheck::has_possible_change(const RecordedFrame& frame, const Recorded
 void MotionCheck::follow(const RecordedFrame& frame, RecordedVehicle& v, State& state) {
   const std::string_view lane = frame.view(v.lane);
   const double faster_mps = std::max(v.speed_mps, state.speed_mps);
-  // NaN if the recording has no x and y, or if the vehicle is new; then no comparison is true.
+  // If the recording has no x and y, or if the vehicle is new, this is NaN. No comparison with NaN
+  // is true.
   const double moved_m = std::hypot(v.x_m - state.x_m, v.y_m - state.y_m);
   if (places_ == Places::kPlane && moved_m > data::reach_m(faster_mps, step_s_)) {
     v.jumped = true;
@@ -127,7 +129,7 @@ bool MotionCheck::compare(Comparison& comparison, data::DisplacementRatio::Stret
 void MotionCheck::compare_heading(const RecordedFrame& frame, const RecordedVehicle& v,
                                   scene::Point moved_m) {
   // The cosine of 60 degrees. At the end of a turn the displacement differs from the heading by
-  // half the angle of the turn, so even sound recordings have angles of up to 60 degrees.
+  // half the angle of the turn. So even correct recordings have angles of up to 60 degrees.
   constexpr double kSmallestCosine = 0.5;
   const double distance_m = std::hypot(moved_m.x, moved_m.y);
   if (std::isnan(v.heading_x) || distance_m == 0 || step_s_ > data::kLongestComparedStepS) return;

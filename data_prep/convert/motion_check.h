@@ -1,5 +1,6 @@
 /// MotionCheck checks that speeds, accelerations and movements of recorded vehicles are physically
-/// possible. walk() passes every frame of a recording through it.
+/// possible. walk() passes every frame of a recording to it. A stretch of a vehicle's way is its
+/// movement over about 20 m; a stretch of a recording is a sequence of frames without gaps.
 #pragma once
 
 #include <cstdint>
@@ -51,9 +52,9 @@ class MotionCheck {
   struct Comparison {
     const char* places;  ///< name of the compared positions, for the message
     data::DisplacementRatio ratio{};
-    std::int64_t line = 0;  ///< line of the first stretch in which they differ; 0 if there is none
-    std::string vehicle{};
-    double first_ratio = 1;
+    std::int64_t line = 0;   ///< line of the first stretch in which they differ; 0 if there is none
+    std::string vehicle{};   ///< vehicle of that stretch
+    double first_ratio = 1;  ///< ratio in that stretch
   };
 
   /// A comparison of stated headings with displacements.
@@ -68,7 +69,7 @@ class MotionCheck {
   [[nodiscard]] bool has_possible_change(const RecordedFrame& frame, const RecordedVehicle& v,
                                          const State& before);
   void follow(const RecordedFrame& frame, RecordedVehicle& v, State& state);
-  /// @return whether the vehicle has completed a stretch
+  /// @return whether the vehicle has completed a stretch of its way
   bool compare(Comparison& comparison, data::DisplacementRatio::Stretch& stretch, scene::Point to,
                const RecordedFrame& frame, const RecordedVehicle& v);
   void reject(const Comparison& comparison) const;

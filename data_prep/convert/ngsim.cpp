@@ -22,9 +22,10 @@ constexpr double kTickS = 0.1;
 constexpr double kTickMs = 1000 * kTickS;
 constexpr double kLargestTime = 1e15;  ///< in ms or frames; no recording has larger numbers
 constexpr double kLargestLane = 1e6;
-/// NGSIM's accelerations are second differences of noisy positions and therefore very noisy. Each
-/// is replaced by a weighted mean of its neighbours in time. The weight of an acceleration at time
-/// distance dt is exp(-|dt| / kSmoothingS), up to a distance of kSmoothingTicks tenths of a second.
+/// NGSIM's accelerations are second differences of noisy positions and therefore very noisy. The
+/// reader replaces each by a weighted mean of the vehicle's accelerations around the same time. An
+/// acceleration dt seconds away has the weight exp(-|dt| / kSmoothingS), up to kSmoothingTicks
+/// tenths of a second.
 constexpr double kSmoothingS = 1.0;
 constexpr int kSmoothingTicks = 30;
 /// The heading of a vehicle is computed from its movement after it has moved at least this far.
@@ -33,9 +34,9 @@ constexpr double kHeadingM = 3.0;
 /// median is about 1.4 m.
 constexpr double kShortestMedianM = 2.0;
 
-/// The columns of files that NGSIM published without a header. The number of columns tells which
-/// file it is: 18 for a freeway, 24 for a street. The file of all locations has the columns of a
-/// street and a column Location.
+/// The columns of files that NGSIM published without a header. A file has 18 columns for a freeway
+/// and 24 for a street. The file of all locations has the columns of a street and a column
+/// Location.
 const std::vector<std::string> kFreewayColumns{
     "Vehicle_ID", "Frame_ID", "Total_Frames", "Global_Time", "Local_X",    "Local_Y",
     "Global_X",   "Global_Y", "v_Length",     "v_Width",     "v_Class",    "v_Vel",
@@ -160,7 +161,7 @@ class Ngsim final : public Recording {
  private:
   struct Location : TrackTable {
     std::unordered_map<std::string, std::uint32_t> track_index;
-    /// Number of each pair of junction and section.
+    /// The number that was given to each pair of junction and section, i.e. to each road.
     std::map<std::pair<std::string, std::string>, std::uint16_t> roads;
   };
 
@@ -174,9 +175,9 @@ class Ngsim final : public Recording {
     return locations_.back().second;
   }
 
-  /// The time of the row in tenths of a second, from Global_Time. If the table has no Global_Time,
-  /// the frame number; frame numbers begin anew in every period of a location. Reports a value that
-  /// is not a multiple of a tenth of a second and returns kUnknown.
+  /// The time of the row in tenths of a second, from Global_Time. If this is not a multiple of a
+  /// tenth of a second, reports it and returns kUnknown. If the table has no Global_Time, returns
+  /// the frame number; frame numbers begin anew in every period of a location.
   double tick() {
     if (columns_.time < 0) return table_.whole_number(columns_.frame, -kLargestTime, kLargestTime);
     const double ms = table_.whole_number(columns_.time, -kLargestTime, kLargestTime);
@@ -227,8 +228,8 @@ class Ngsim final : public Recording {
                           .heading = stated_heading()});
   }
 
-  /// The heading according to the column Direction. North, the direction of Local_Y, if the column
-  /// is empty or missing.
+  /// The heading that the column Direction states. If it is empty or missing, returns north, the
+  /// direction of Local_Y.
   [[nodiscard]] Heading stated_heading() const {
     const std::string_view direction = table_.text(columns_.direction);
     if (direction == "1") return Heading::kEast;
@@ -237,8 +238,8 @@ class Ngsim final : public Recording {
     return Heading::kNorth;
   }
 
-  /// Detects tables in metres and m/s. Comparing displacements with speeds cannot detect them,
-  /// because positions and speeds have the same wrong factor.
+  /// Detects tables in metres and m/s by the lengths of vehicles. Comparing displacements with
+  /// speeds cannot detect them, because positions and speeds have the same wrong factor.
   void check_lengths(const Location& location) const {
     std::vector<double> lengths;
     for (const Track& track : location.tracks) {
@@ -282,7 +283,7 @@ class Ngsim final : public Recording {
   /// Replaces the stated headings by the directions of the movements.
   /// @param rows sorted by track and time
   static void find_headings(std::vector<TrackRow>& rows) {
-    // A vehicle number that appears again after more than 3 s belongs to another vehicle.
+    // If a vehicle number appears again after more than 3 s, it belongs to another vehicle.
     const auto go_on = [](const TrackRow& a, const TrackRow& b) {
       return a.track == b.track && b.tick - a.tick <= kSmoothingTicks;
     };
@@ -349,7 +350,7 @@ class Ngsim final : public Recording {
 
 bool is_ngsim_without_header(std::string_view head) {
   constexpr std::size_t kGlobalTime = 3;
-  constexpr std::size_t kNumbers = 14;  // the fields up to Lane_ID, none of which is empty
+  constexpr std::size_t kNumbers = 14;  // number of fields up to Lane_ID; none of them is empty
   constexpr double kEarliestMs = 1e11;  // minimum of Global_Time (ms since 1970)
   std::vector<std::string_view> fields;
   split_first_row(head, fields);

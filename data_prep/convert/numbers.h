@@ -8,7 +8,7 @@
 
 namespace traffic::data_prep {
 
-/// The number that the text represents. Nothing if the text has other characters or the number is
+/// The number that the text represents. nullopt if the text has other characters or the number is
 /// not finite.
 inline std::optional<double> parse_finite(std::string_view text) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);

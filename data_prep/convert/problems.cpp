@@ -1,4 +1,4 @@
-// InputProblems of recording.h.
+// InputProblems of recording.h: reports or counts the problems that a reader finds in a recording.
 #include <algorithm>
 
 #include "traffic/core/error.h"

@@ -15,13 +15,14 @@
 
 namespace traffic::data_prep {
 
+/// Stands for a number that the recording does not contain.
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-/// Recording::largest_speed_error() of formats whose speeds were computed from positions. It is
-/// below 1.097, the factor between km/h and ft/s, so that a recording with km/h in place of ft/s is
-/// detected.
+/// Value of Recording::largest_speed_error() for formats whose speeds were computed from positions.
+/// It is below 1.097, the factor between km/h and ft/s, so that a recording with km/h in place of
+/// ft/s is detected.
 inline constexpr double kComputedSpeedError = 1.08;
 
-/// A part of RecordedFrame::text.
+/// The place of a name in RecordedFrame::text.
 struct TextPart {
   std::uint32_t begin = 0;
   std::uint32_t size = 0;
@@ -32,9 +33,9 @@ struct TextPart {
 struct RecordedVehicle {
   TextPart name{};
   TextPart type{};
-  TextPart lane{};               ///< name of the lane in the recording
-  int lane_index = -1;           ///< 0 is the rightmost lane; -1 means that the index is the number
-                                 ///< after the last _ in `lane`
+  TextPart lane{};      ///< name of the lane in the recording
+  int lane_index = -1;  ///< 0 is the rightmost lane; -1: the name of the lane ends with its
+                        ///< index, after a '_'
   double lane_pos_m = kUnknown;  ///< position of the front bumper along the lane
   double x_m = kUnknown;         ///< position of the front bumper
   double y_m = kUnknown;
@@ -59,13 +60,14 @@ struct RecordedVehicle {
   }
 };
 
+/// All vehicles at one time.
 struct RecordedFrame {
   double time_s = 0;
-  double clock_s = 0;  ///< absolute time by the clock of the recording, minus time_s
-  /// Whether another place or another day begins here. No vehicle continues, and times may begin
-  /// anew.
+  double clock_s = 0;  ///< add it to time_s to get the absolute time (clock of the recording)
+  /// Whether the recording of another place or another day begins here. No vehicle continues, and
+  /// times may begin anew.
   bool begins_stretch = false;
-  std::int64_t line = 0;
+  std::int64_t line = 0;  ///< line of the input, for messages
   std::vector<RecordedVehicle> vehicles;
   std::string text;  ///< the names of vehicles, types and lanes
 
@@ -121,10 +123,10 @@ class Recording {
   virtual void read(const FrameSink& sink) = 0;
   /// Share of the input that has been read, from 0 to 1; negative if it is unknown. Thread-safe.
   [[nodiscard]] virtual double share_read() const = 0;
-  /// Largest ratio of the displacements to the distances that follow from the speeds, or of its
-  /// inverse, that a sound recording can have. The ratio is not 1, because speedometers may be
-  /// wrong and vehicles drive curves. Formats whose speeds were computed from positions return
-  /// less.
+  /// Bound of the ratio of displacements to the distances that follow from the speeds, and of its
+  /// inverse. A recording beyond this bound counts as wrong. The ratio is not 1, because
+  /// speedometers may be wrong and vehicles drive curves. Formats whose speeds were computed from
+  /// positions return less.
   [[nodiscard]] virtual double largest_speed_error() const { return 1.4; }
   /// A remark for the user on how the numbers were derived; may be empty.
   [[nodiscard]] virtual std::string remark() const { return ""; }

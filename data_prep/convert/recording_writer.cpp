@@ -1,3 +1,4 @@
+// Writes the frames of a recording to a data set (recording_writer.h).
 #include "recording_writer.h"
 
 #include <fmt/format.h>
@@ -48,8 +49,8 @@ ShownProgress::ShownProgress(const Recording& recording, const std::string& labe
 
 void ShownProgress::add(std::size_t vehicles) {
   const double share = std::max(0.0, recording_.share_read());
-  // Even when the whole input has been read, the bar does not reach its end, because frames that
-  // were read ahead are not converted yet.
+  // Frames that were read ahead are not converted yet. So the bar does not reach its end even when
+  // the whole input has been read.
   const auto step = static_cast<std::int64_t>(share * (kProgressSteps - 1));
   bar_.update(step, static_cast<std::int64_t>(vehicles), {});
 }

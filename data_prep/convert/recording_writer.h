@@ -60,7 +60,7 @@ class Output {
   const ConvertOptions& options_;
   const std::string& command_line_;
   std::optional<data::DatasetWriter> writer_;
-  double interval_s_ = 0;
+  double interval_s_ = 0;  ///< seconds from frame to frame
 };
 
 /// Writes the frames of one recording.
@@ -92,7 +92,7 @@ class RecordingWriter final : public Visitor {
   data::DatasetWriter* writer_ = nullptr;
   std::int64_t step_ = 0;
   std::int64_t episode_frames_ = 0;
-  std::int64_t episode_rows_ = 0;  ///< number of vehicles in a frame, summed over the episode
+  std::int64_t episode_rows_ = 0;  ///< sum over the episode's frames of their numbers of vehicles
   Hasher episode_content_;         ///< its hash becomes the seed of the episode
 };
 

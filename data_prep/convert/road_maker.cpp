@@ -1,4 +1,4 @@
-// The FrameMaker for recordings on a road network.
+// The FrameMaker for recordings on a road network: builds the graphs from which a model learns.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,7 +88,7 @@ class RoadMaker final : public FrameMaker {
     scene::Vehicle* vehicle = entry->fresh ? nullptr : state_.find(entry->id);
     if (vehicle != nullptr &&
         vehicle->plan->find(route_edge(*road_, *lane), vehicle->route_index) < 0) {
-      state_.remove(entry->id);  // the vehicle jumped, so it counts as a new vehicle from here on
+      state_.remove(entry->id);  // the vehicle jumped; from here on it counts as a new vehicle
       tracker_.renew(*entry);
       vehicle = nullptr;
     }

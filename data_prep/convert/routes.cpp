@@ -16,7 +16,7 @@ namespace {
 /// Maximum number of edges that a vehicle can pass between two frames.
 constexpr int kMaxHops = 12;
 
-/// The way with the fewest edges from edge `from` to edge `to`, without `from`. Nothing if it has
+/// The way with the fewest edges from edge `from` to edge `to`, without `from`. nullopt if it has
 /// more than kMaxHops edges.
 std::optional<std::vector<int>> way_between(const scene::Road& road, int from, int to) {
   std::vector<std::pair<int, int>> reached{{from, -1}};  // edge, index of its predecessor
@@ -87,7 +87,7 @@ class RouteSurvey final : public Visitor {
       way.insert(way.end(), between->begin(), between->end());
       return;
     }
-    note(entry, false);  // the vehicle jumped, so it counts as a new vehicle from here on
+    note(entry, false);  // the vehicle jumped; from here on it counts as a new vehicle
     tracker_.renew(entry);
     entry.state.push_back(edge);
   }
@@ -169,7 +169,8 @@ std::optional<int> lane_or_problem(const RecordedFrame& frame, const RecordedVeh
 
 Routes survey_routes(Recording& recording, const std::string& file, const scene::Road& road,
                      const std::function<void(std::size_t vehicles)>& progress) {
-  // These problems are reported when the frames are converted in a second pass.
+  // Problems are only counted here. They are reported when the caller reads the recording again to
+  // convert its frames.
   InputProblems passed_over(true);
   RouteSurvey survey(road, progress);
   walk(recording, file, Places::kLanes, passed_over, survey);

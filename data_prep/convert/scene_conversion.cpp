@@ -1,3 +1,4 @@
+// Converts recordings on a road network into scenes for driving policies (scene_conversion.h).
 #include "scene_conversion.h"
 
 #include <fmt/format.h>
@@ -130,7 +131,8 @@ class SceneConversion {
   }
 
   Routes survey(const RecordingFile& file, const std::string& shown) const {
-    InputProblems passed_over(true);  // convert() reports them when it reads the file again
+    // Problems are only counted here; convert() reports them when it reads the file again.
+    InputProblems passed_over(true);
     const auto recording = open_recording(file, options_.from, passed_over);
     ShownProgress progress(*recording, "routes in " + shown);
     return survey_routes(*recording, shown, *road_,

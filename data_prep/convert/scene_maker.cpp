@@ -1,3 +1,4 @@
+// Turns recorded vehicles into scenes, from which driving policies learn (scene_maker.h).
 #include "scene_maker.h"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ constexpr std::uint8_t kUnknownSignal = 'O';
 /// Times of frames that differ by less than this are treated as equal.
 constexpr double kTimeTolerance_s = 1e-3;
 
-/// For each of `count` names, its index in `names`; -1 if it is not there.
+/// For each of the names name(0), ..., name(count - 1), its index in `names`; -1 if `names` does
+/// not contain it.
 std::vector<std::int32_t> indices_in(const std::vector<std::string>& names, std::size_t count,
                                      const std::function<const std::string&(std::size_t)>& name) {
   std::unordered_map<std::string, std::int32_t> numbers;
@@ -102,7 +104,7 @@ void SceneMaker::take(const RecordedFrame& frame, const RecordedVehicle& from) {
     state.type = frame.view(from.type);
     state.length_m = std::isnan(from.length_m) ? options_.vehicle_length_m : from.length_m;
   }
-  if (from.jumped) {  // becomes a new vehicle, because a policy must not learn from the jump
+  if (from.jumped) {  // it becomes a new vehicle: a policy must not learn from the jump
     state.before = {};
     vehicle_of_.erase(entry->id);
   }
@@ -125,7 +127,7 @@ void SceneMaker::follow_route(const RecordedFrame& frame, const RecordedVehicle&
     return found == route.end() ? -1 : static_cast<int>(found - route.begin());
   };
   int index = place();
-  if (index < 0) {  // the vehicle jumped, so it counts as a new vehicle from here on
+  if (index < 0) {  // the vehicle jumped; from here on it counts as a new vehicle
     tracker_.renew(entry);
     index = place();
   }
@@ -174,8 +176,8 @@ void SceneMaker::add_frame(double share) {
   if (options_.episode_s > 0 && length_s >= options_.episode_s - kTimeTolerance_s) finish();
 }
 
-/// Adds a vehicle to the frame. Does not add a vehicle whose first recorded time is after the time
-/// of the frame.
+/// Adds a vehicle to the frame of the scene. Does nothing if the vehicle was not recorded yet at
+/// the time of the frame.
 void SceneMaker::add_node(Entry& entry, double share) {
   const State& state = entry.state;
   if (!state.now.valid || (share < 1.0 && !state.before.valid)) return;

@@ -18,6 +18,7 @@
 
 namespace traffic::data_prep {
 
+/// Lengths and widths that a recording does not contain, and the length of episodes.
 struct SceneMakerOptions {
   double vehicle_length_m = 5.0;  ///< length of vehicles for which the recording does not state it
   double vehicle_width_m = 1.8;
@@ -51,11 +52,12 @@ class SceneMaker final : public Visitor {
     driving::Pose pose{};  ///< of the centre of the vehicle
     double speed_mps = 0;
     std::int32_t lane = -1;  ///< lane of the map; -1 if the lane is not in the map
-    bool valid = false;
+    bool valid = false;      ///< false if the vehicle was not recorded at this time
   };
+  /// A vehicle of the recording.
   struct State {
-    Sample before;
-    Sample now;
+    Sample before;  ///< at the previous time of the recording
+    Sample now;     ///< at the latest time of the recording
     std::string type;
     double length_m = 0;
     int route_index = 0;
@@ -71,6 +73,8 @@ class SceneMaker final : public Visitor {
   /// a new vehicle.
   void follow_route(const RecordedFrame& frame, const RecordedVehicle& from, int lane,
                     Entry& entry);
+  /// Adds a frame between the last two times of the recording.
+  /// @param share where the frame lies: 0 at the previous time, 1 at the latest time
   void add_frame(double share);
   void add_node(Entry& entry, double share);
   [[nodiscard]] std::int32_t vehicle_in_scene(const Entry& entry);

@@ -1,3 +1,4 @@
+// Reads a recording as a sequence of bytes, and decompresses gzip files (text_input.h).
 #include "text_input.h"
 
 #include <fcntl.h>
@@ -20,8 +21,8 @@ constexpr std::size_t kHeadBytes = 4096;
 constexpr int kLookForStop_ms = 200;
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 
-/// Opens the file or the standard input. Does not wait for the writer of a named pipe, because the
-/// user could not interrupt this wait. read_unless_stopped() waits instead.
+/// Opens the file or the standard input. Does not wait until a named pipe has a writer, because the
+/// user could not interrupt this wait; read_unless_stopped() waits instead.
 int open_input(const std::string& path) {
   if (path == "-") return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
   return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -114,8 +115,8 @@ std::size_t TextInput::read_decoded(std::span<char> room) {
   return n;
 }
 
-/// Reads and decompresses bytes of a gzip file. The file may have several members (gzip streams one
-/// after the other), and padding after the last member.
+/// Reads and decompresses bytes of a gzip file. The file may consist of several gzip files one
+/// after the other (members), and padding after the last member.
 std::size_t TextInput::inflate_some(std::span<char> room) {
   gzip_->next_out = reinterpret_cast<Bytef*>(room.data());
   gzip_->avail_out = static_cast<uInt>(room.size());

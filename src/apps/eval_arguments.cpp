@@ -1,3 +1,4 @@
+// Describes the options of traffic_eval.
 #include "eval_arguments.h"
 
 #include <CLI/CLI.hpp>

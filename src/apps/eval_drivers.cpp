@@ -1,3 +1,4 @@
+// The option --driver of traffic_eval: compares drivers of single vehicles.
 #include "eval_drivers.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The option --against of traffic_eval: plays the game 3v3 snakes.
 #include "eval_snakes.h"
 
 #include <cstdint>

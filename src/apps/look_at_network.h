@@ -13,7 +13,8 @@
 namespace traffic::apps {
 
 /// Prints a summary of the scenario and the settings chosen for it.
-/// @param config its env.scenario is studied; settings without a choice are made in it
+/// @param config names the scenario (env.scenario); receives settings that the program chooses for
+///   the scenario because the user has not set them
 /// @throws ConfigError if the controllers could command nothing there
 inline void look_at_network(config::Config& config, const std::vector<std::string>& controllers,
                             const train::Say& say) {

@@ -1,4 +1,5 @@
-/// Controls vehicles, traffic lights or both in a SUMO that somebody else has started.
+/// The program traffic_control: lets a controller command vehicles, traffic lights or both in a
+/// SUMO simulation that another program has started.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -85,7 +86,7 @@ config::Program program_of(Arguments& arguments) {
       .trains = false};
 }
 
-/// Splits HOST:PORT; an IPv6 address may stand in brackets.
+/// Splits the address HOST:PORT. An IPv6 address may be in brackets.
 void read_address(Arguments& arguments) {
   if (arguments.address.empty()) return;
   const auto colon = arguments.address.rfind(':');
@@ -113,8 +114,8 @@ config::Config configuration(const Arguments& arguments, const config::CommonOpt
   return config;
 }
 
-/// Reports each control period: one line that replaces the last one on a terminal, a JSON object
-/// for each with --json, otherwise nothing.
+/// Reports each control period: with --json as a JSON object, on a terminal as a line that replaces
+/// the line before. Reports nothing if the output is another file.
 class Report {
  public:
   explicit Report(bool prints_json)

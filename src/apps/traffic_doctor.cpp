@@ -18,7 +18,8 @@ namespace {
 
 using namespace traffic;
 
-/// Whether the user may have set this key. A configuration file counts as if it set every key.
+/// Whether the user may have set this key. The function treats a configuration file as if it set
+/// every key.
 bool is_said(const train::Start& start, const char* key) {
   const auto& assignments = start.options.overrides.assignments;
   return !start.options.config_path.empty() ||

@@ -114,7 +114,7 @@ int evaluate(const EvalArguments& arguments, const config::CommonOptions& option
     return 0;
   }
   for (train::EvaluationPlan& plan : plans) {
-    // Checks all scenarios before the first episode.
+    // Checks all scenarios before the first episode of any scenario.
     apps::look_at_network(plan.config, plan.controllers, say);
   }
   std::vector<std::string> jsons;

@@ -1,4 +1,4 @@
-/// The program traffic_report: compares training runs, both finished runs and runs in progress.
+/// The program traffic_report: compares training runs, which may be finished or in progress.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-/// The element types and the number of dimensions of tensors that a checkpoint can hold.
+/// The element types and the maximum number of dimensions of tensors that a checkpoint can hold.
 #pragma once
 
 #include <c10/core/ScalarType.h>

@@ -1,3 +1,4 @@
+// Writes, reads and checks checkpoint files (file.h).
 #include "traffic/checkpoint/file.h"
 
 #include <fcntl.h>

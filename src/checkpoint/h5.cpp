@@ -1,3 +1,4 @@
+// Error handling of calls of the HDF5 library (h5.h).
 #include "h5.h"
 
 namespace traffic::checkpoint::h5 {

@@ -1,3 +1,4 @@
+// The HDF5 types of the values of a checkpoint (h5_types.h).
 #include "h5_types.h"
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace traffic::checkpoint {
 /// Type of the elements of a tensor. A bool is stored as the enumeration {FALSE, TRUE} of one byte,
 /// as h5py does.
 h5::Type tensor_type(at::ScalarType dtype);
-/// The type whose tensor_type() is `type`; nothing if there is no such type.
+/// The element type that is stored as `type`; nullopt if there is none.
 std::optional<at::ScalarType> dtype_of(const h5::Type& type);
 
 /// One zero-terminated UTF-8 text of at most bytes-1 bytes.

@@ -1,3 +1,4 @@
+// Makes, reads and checks the header of a checkpoint file, which holds hashes of the data.
 #include "header.h"
 
 #include <sys/stat.h>
@@ -42,8 +43,8 @@ void read_at(int fd, std::uint64_t offset, std::span<std::byte> out,
   }
 }
 
-/// Size of a block: the smallest power of two, at least kMinBlockBytes, with which the file has at
-/// most kMaxBlocks blocks.
+/// Size in bytes of a block, i.e. of the data that one hash protects. It is the smallest power of
+/// two, at least kMinBlockBytes, with which the file has at most kMaxBlocks blocks.
 std::uint64_t block_bytes_for(std::uint64_t payload_bytes) {
   std::uint64_t block = kMinBlockBytes;
   while ((payload_bytes + block - 1) / block > kMaxBlocks) block *= 2;

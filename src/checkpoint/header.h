@@ -50,7 +50,7 @@ class UnknownCheckpoint : public CheckpointError {
   using CheckpointError::CheckpointError;
 };
 
-/// Header for a file whose bytes after the header are `payload`.
+/// Makes the header of a file. @param payload the bytes after the header
 Header make_header(std::int64_t step, std::span<const std::byte> payload);
 
 /// Reads and checks the header of an open file.

@@ -1,3 +1,4 @@
+// Builds the bytes of a checkpoint file in memory with HDF5 (image.h).
 #include "image.h"
 
 #include <atomic>
@@ -14,8 +15,8 @@ namespace {
 /// Estimated size of the structures that HDF5 stores for one value. It is used only for the size of
 /// the first allocation.
 constexpr std::size_t kBytesPerPart = 1024;
-/// More links than any group has. HDF5 keeps up to this number of links in the group's header, the
-/// simplest form of storage.
+/// HDF5 stores up to this number of links in the group's header, the simplest form of storage. No
+/// group has more links.
 constexpr unsigned kMaxCompactLinks = 65000;
 
 /// Makes groups store their links in the group's header and record no times, so that equal
@@ -36,14 +37,15 @@ h5::File create_in_memory(const Snapshot& snapshot) {
   h5::Properties create(h5::check(H5Pcreate(H5P_FILE_CREATE), "H5Pcreate"));
   h5::check(H5Pset_userblock(create.id(), kHeaderBytes), "H5Pset_userblock");
   set_group_properties(create.id());
-  // HDF5 would treat two memory files of one name as the same file.
+  // Each image has a name of its own, because HDF5 treats two files in memory with the same name as
+  // one file.
   static std::atomic<unsigned> counter{0};
   const std::string name = "checkpoint-" + std::to_string(counter.fetch_add(1));
   return h5::File(
       h5::check(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, create.id(), access.id()), "H5Fcreate"));
 }
 
-/// Creates the groups that the name contains: for "a/b/c" the groups "a" and "a/b".
+/// Creates the groups that contain the value `name`: for "a/b/c" the groups "a" and "a/b".
 void create_groups(const h5::File& file, const std::string& name) {
   h5::Properties create(h5::check(H5Pcreate(H5P_GROUP_CREATE), "H5Pcreate"));
   set_group_properties(create.id());

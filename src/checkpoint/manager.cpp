@@ -1,3 +1,4 @@
+// CheckpointManager: saves, removes and chooses the checkpoints in the folder of a run.
 #include "traffic/checkpoint/manager.h"
 
 #include <unistd.h>
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kStepPrefix = "step-";
 constexpr std::string_view kSuffix = ".h5";
 
-/// The step in a file name: 1234 for "step-000001234.h5". Nothing for a name of another form.
+/// The step in a file name: 1234 for "step-000001234.h5". nullopt for a name of another form.
 std::optional<std::int64_t> step_of(const std::string& name) {
   if (!name.starts_with(kStepPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
   std::int64_t step = 0;
@@ -62,8 +63,8 @@ struct CheckpointFile {
   std::string reason;  ///< why the step cannot be read from the file; empty if it can
 };
 
-/// All checkpoints of the folder, newest step first. At equal steps the step's own file comes
-/// first. A best or result file whose step cannot be read comes last.
+/// All checkpoints of the folder, newest step first. Of files with equal steps, step-....h5 comes
+/// first. Files whose step cannot be read (best.h5 or the result) come last.
 std::vector<CheckpointFile> candidates(const fs::path& dir, const std::string& result) {
   std::vector<CheckpointFile> found;
   for (const std::string& name : file_names(dir)) {

@@ -1,3 +1,4 @@
+// Writes a model card: a Markdown page that describes exported weights.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,3 +1,4 @@
+// Removes part files that no checkpoint needs any more (part_folder.h).
 #include "part_folder.h"
 
 #include <algorithm>

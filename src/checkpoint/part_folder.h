@@ -1,5 +1,5 @@
-/// PartFolder removes part files (parts.h) that no checkpoint needs any more. CheckpointManager
-/// uses it after each save.
+/// PartFolder removes part files that no checkpoint needs any more. A part file holds data of a
+/// checkpoint outside its own file (parts.h). CheckpointManager uses PartFolder after each save.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ inline constexpr const char* kPartFolder = "parts";
 /// Text values of a checkpoint whose names begin with this prefix contain names of parts.
 inline constexpr std::string_view kPartGroup = "parts/";
 
-/// All words in the text values that contain names of parts, each word once. The function does not
-/// check whether the words are valid names of parts.
+/// All words in the text values of the group kPartGroup, each word once. They should be names of
+/// parts, but the function does not check this.
 std::vector<std::string> words_naming_parts(const Snapshot& snapshot);
 
 /// Checks that the folder is not a symbolic link, whose files would belong to another folder.
@@ -58,8 +58,9 @@ class PartFolder {
   const std::vector<std::string>& names_in(const std::filesystem::path& checkpoint);
 
   std::filesystem::path dir_;
-  std::map<std::uint64_t, std::vector<std::string>> names_;  ///< by FileInfo::hash
-  std::set<std::filesystem::path> rejected_;                 ///< unreadable, already reported
+  /// Names of the parts of each checkpoint; the key is FileInfo::hash.
+  std::map<std::uint64_t, std::vector<std::string>> names_;
+  std::set<std::filesystem::path> rejected_;  ///< unreadable files that were reported
 };
 
 }  // namespace traffic::checkpoint

@@ -1,3 +1,4 @@
+// Reads and writes part files, which hold data of a checkpoint outside its own file (parts.h).
 #include "traffic/checkpoint/parts.h"
 
 #include <fcntl.h>
@@ -29,7 +30,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kExtension = ".part";
 constexpr std::size_t kHashDigits = 16;
 
-/// Size of a part's content according to its name; nothing if this is not the name of a part.
+/// Size in bytes of a part's content according to its name; nullopt if this is not the name of a
+/// part.
 std::optional<std::uint64_t> stated_size(std::string_view name) {
   if (name.size() <= kHashDigits || !name.ends_with(kExtension)) return std::nullopt;
   const std::string_view hash = name.substr(0, kHashDigits);
@@ -44,7 +46,7 @@ std::optional<std::uint64_t> stated_size(std::string_view name) {
   return size;
 }
 
-/// Size of a regular file; nothing if the path does not exist, or is a link or a special file.
+/// Size of a regular file; nullopt if the path does not exist, or is a link or a special file.
 std::optional<std::uint64_t> size_of_file(const fs::path& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;

@@ -1,3 +1,4 @@
+// Reads the values of a checkpoint from its HDF5 data, and checks them (reader.h).
 #include "reader.h"
 
 #include <ATen/Functions.h>
@@ -20,8 +21,8 @@ constexpr int kMaxObjects = 100'000;
 
 h5::File open_read_only(int fd) {
   h5::Properties access(h5::check(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate"));
-  // No lock is needed, because a checkpoint file is replaced and never changed. Some file systems
-  // have no locks.
+  // No lock is needed: a checkpoint file may be replaced, but never changes. Some file systems have
+  // no locks.
   h5::check(H5Pset_file_locking(access.id(), false, true), "H5Pset_file_locking");
   const std::string name = fmt::format("/proc/self/fd/{}", fd);
   return h5::File(h5::check(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.id()), "H5Fopen"));
@@ -188,7 +189,7 @@ at::Tensor Reader::read_tensor(const Part& part) const {
     read_raw(part, tensor.mutable_data_ptr());
     return tensor;
   }
-  // A byte that is neither 0 nor 1 must never become a bool.
+  // Read as bytes first: a byte other than 0 and 1 must never become a bool.
   at::Tensor raw = at::empty(part.shape, at::kByte);
   read_raw(part, raw.mutable_data_ptr());
   const auto* values = raw.const_data_ptr<std::uint8_t>();

@@ -54,7 +54,7 @@ class Reader {
   h5::File file_;
   std::vector<Part> parts_;
   std::uint64_t total_bytes_ = 0;
-  int objects_ = 0;
+  int objects_ = 0;  ///< number of HDF5 objects visited so far
 };
 
 }  // namespace traffic::checkpoint

@@ -1,3 +1,4 @@
+// RunLock: prevents two processes from writing to the folder of one run (run_lock.h).
 #include "traffic/checkpoint/run_lock.h"
 
 #include <fcntl.h>
@@ -22,8 +23,8 @@ std::optional<LockHolder> read_holder(int fd) {
   return parse_lock_holder({buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0});
 }
 
-/// Whether another process that still runs on this machine wrote run.lock. Used on file systems
-/// without flock.
+/// Whether another process wrote run.lock and still runs on this machine. Only file systems without
+/// flock need this check.
 bool is_another_here(const std::optional<LockHolder>& holder) {
   return holder && holder->pid != getpid() && holder->is_running_here();
 }
@@ -79,7 +80,7 @@ RunLock::RunLock(const std::filesystem::path& dir) {
   const Lock lock = take_lock(file_.get(), path);
   const std::optional<LockHolder> holder = read_holder(file_.get());
   // If this process got the lock, the process that run.lock names has died, even if it still exists
-  // as a zombie. So only the other two cases are refused.
+  // as a zombie. So refuse() is called only in the other two cases.
   if (lock == Lock::kHeldByAnother) refuse(dir, holder);
   if (lock == Lock::kUnknownHere && is_another_here(holder)) refuse(dir, holder);
   folder_ = os::Descriptor(::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

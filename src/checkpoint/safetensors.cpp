@@ -1,3 +1,4 @@
+// Writes the weights of a model to a file in the safetensors format.
 #include "traffic/checkpoint/safetensors.h"
 
 #include <fmt/format.h>
@@ -36,8 +37,8 @@ const char* dtype_name(at::ScalarType dtype) {
   }
 }
 
-/// The format allows no gaps between tensors. Tensors with the widest elements come first, so that
-/// every tensor still starts at a multiple of its element size.
+/// Sorts tensors by the size of their elements, the largest first. The format allows no gaps
+/// between tensors; in this order every tensor still starts at a multiple of its element size.
 NamedTensors aligned_order(NamedTensors tensors) {
   std::stable_sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) {
     return a.second.element_size() > b.second.element_size();

@@ -1,3 +1,4 @@
+// Saver: writes checkpoints in a background thread while training continues (saver.h).
 #include "traffic/checkpoint/saver.h"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// Snapshot: the named values of a checkpoint in memory (snapshot.h).
 #include "traffic/checkpoint/snapshot.h"
 
 #include <ATen/Functions.h>
@@ -54,7 +55,7 @@ void Snapshot::put_tensor(const std::string& name, const at::Tensor& value) {
                 "checkpoint value '{}' is {}, which the format cannot store", name,
                 describe(value));
   const at::Tensor stored = value.detach().to(at::kCPU).contiguous();
-  // HDF5 calls a tensor without dimensions a scalar.
+  // Stores a tensor without dimensions as a number, because HDF5 does not distinguish them.
   if (stored.dim() == 0 && stored.scalar_type() == at::kLong) {
     put(name, stored.item<std::int64_t>());
   } else if (stored.dim() == 0 && stored.scalar_type() == at::kDouble) {

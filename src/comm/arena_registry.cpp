@@ -1,3 +1,4 @@
+// Finds the shared memory of the ranks (the arena) in which a tensor lies (arena_registry.h).
 #include "arena_registry.h"
 
 namespace traffic::comm {

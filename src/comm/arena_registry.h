@@ -12,11 +12,11 @@
 
 namespace traffic::comm {
 
-/// Position of a tensor in an arena. The arena's number and the offset are the same on all ranks.
+/// Position of a tensor in an arena. All ranks of an operation must pass equal numbers and offsets.
 struct ArenaPlace {
   std::uint64_t arena;
-  std::uint64_t offset;
-  std::byte* segment;  ///< local rank 0's part; the parts of the other ranks follow
+  std::uint64_t offset;  ///< from the begin of a rank's part, in bytes
+  std::byte* segment;    ///< local rank 0's part; the parts of the other ranks follow
   std::size_t bytes_per_rank;
 
   [[nodiscard]] std::byte* of(int local_rank) const {
@@ -31,14 +31,14 @@ class ArenaRegistry {
   /// @return the number of the arena, counted from 1
   std::uint64_t add(const std::shared_ptr<NodeMemory>& segment, int local_rank,
                     std::size_t bytes_per_rank);
-  /// Finds the arena of this rank that contains all of [data, data + bytes).
+  /// Finds the arena whose part of this rank contains all of [data, data + bytes).
   [[nodiscard]] std::optional<ArenaPlace> find(const void* data, std::size_t bytes) const;
 
  private:
   struct Arena {
     std::uint64_t number;
     std::weak_ptr<NodeMemory> segment;
-    std::byte* own;
+    std::byte* own;  ///< this rank's part
     std::size_t bytes_per_rank;
   };
   std::vector<Arena> arenas_;

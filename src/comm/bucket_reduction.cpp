@@ -1,3 +1,4 @@
+// BucketReduction: sums gradients over the ranks while the backward pass computes the others.
 #include "bucket_reduction.h"
 
 #include <ATen/ATen.h>
@@ -12,8 +13,8 @@
 namespace traffic::comm {
 
 /// Autograd calls the hook after it has added a parameter's gradient to the arena. For CPU tensors
-/// it calls it in the thread that called backward; for CUDA tensors in a device thread, while the
-/// caller of backward waits.
+/// it does so in the thread that called backward. For CUDA tensors it does so in a device thread,
+/// while the caller of backward waits.
 class BucketReduction::ReadyHook final : public torch::autograd::PostAccumulateGradHook {
  public:
   ReadyHook(BucketReduction& reduction, std::size_t parameter)

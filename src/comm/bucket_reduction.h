@@ -1,6 +1,7 @@
-/// BucketReduction sums a gradient arena over the ranks while backward is running. It divides the
-/// arena into buckets, ranges of consecutive parameters, and reduces each bucket when autograd has
-/// completed its gradients. GradientReducer uses it if there is a side stream.
+/// BucketReduction sums the gradients of all ranks while backward is running. It divides the arena,
+/// the tensor that contains all gradients, into buckets (ranges of consecutive parameters). It
+/// reduces a bucket when autograd has completed the bucket's gradients. GradientReducer uses it if
+/// there is a side stream, on which work runs beside backward.
 #pragma once
 
 #include <memory>
@@ -47,10 +48,10 @@ class BucketReduction {
   at::Tensor compressed_;
   std::vector<Bucket> buckets_;
   BucketQueue queue_;
-  std::vector<bool> is_unused_;  ///< [parameters] whether backward gives no gradient
+  std::vector<bool> is_unused_;  ///< [parameters] true if backward computes no gradient for it
   double scale_ = 1.0;
   bool running_ = false;
-  bool has_order_ = false;            ///< whether the ranks have agreed on rank 0's order
+  bool has_order_ = false;            ///< whether rank 0's order of the buckets is in use
   std::unique_ptr<SideStream> side_;  ///< declared last: its work must end before the members that
                                       ///< it uses are destroyed
 };

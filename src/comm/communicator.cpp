@@ -1,3 +1,4 @@
+// The functions of Communicator that check arguments, and those that need no particular transport.
 #include "traffic/comm/communicator.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,5 @@
+// ParameterArena and GradientArena: one flat tensor that contains all parameters of a network, and
+// one that contains all gradients.
 #include "traffic/comm/flat_arena.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// Divides gradients into buckets and decides in which order they are reduced (gradient_buckets.h).
 #include "gradient_buckets.h"
 
 #include <algorithm>

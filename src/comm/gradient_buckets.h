@@ -1,5 +1,6 @@
-/// Divides a gradient arena into buckets, ranges that are reduced one by one during the backward
-/// pass, and decides in which order they are reduced. Used by BucketReduction.
+/// Divides the gradient arena, the flat tensor that contains all gradients, into buckets. These are
+/// ranges that BucketReduction reduces one by one during the backward pass. Also decides in which
+/// order the buckets are reduced.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +13,13 @@ namespace traffic::comm {
 
 /// A range of the flat tensor that contains whole parameters.
 struct Bucket {
-  std::int64_t offset = 0;  ///< in elements
-  std::int64_t numel = 0;   ///< includes the gaps after its parameters
+  std::int64_t offset = 0;  ///< begin of the bucket in the arena, in elements
+  std::int64_t numel = 0;   ///< number of elements, with the padding behind each parameter
   std::size_t first_parameter = 0;
   std::size_t num_parameters = 0;
 };
 
-/// Size of the first bucket. It is small, so that the first reduction starts early.
+/// Maximum size of the first bucket. It is small, so that the first reduction starts early.
 inline constexpr std::int64_t kFirstBucketBytes = std::int64_t{1} << 20;
 
 /// Cuts the arena into buckets from its end, because backward reaches the last parameters first. A

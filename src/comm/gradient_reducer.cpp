@@ -1,3 +1,5 @@
+// GradientReducer: sums the gradients of all ranks after the backward pass, or during it if there
+// is a side stream.
 #include "traffic/comm/gradient_reducer.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// Ends all ranks of an MPI job with one exit code (job_end.h).
 #include "job_end.h"
 
 #include <unistd.h>

@@ -13,8 +13,8 @@ bool is_under_mpirun() noexcept;
 /// MPI_Abort explains itself. MPI must be initialised.
 [[noreturn]] void end_all_ranks(ExitCode code) noexcept;
 
-/// Like end_all_ranks(), for the case that every rank calls it with the same code. Rank 0 ends the
-/// job; another rank ends it only if rank 0 has not done so within a second.
+/// Does the same as end_all_ranks() if every rank calls it with the same code. Rank 0 ends the job;
+/// another rank ends it only if rank 0 has not done so within a second.
 [[noreturn]] void end_all_ranks_together(ExitCode code) noexcept;
 
 }  // namespace traffic::comm

@@ -1,3 +1,4 @@
+// Kills mpirun if it does not end soon after a job was aborted (launcher_end.h).
 #include "launcher_end.h"
 
 #include <poll.h>
@@ -10,7 +11,9 @@
 namespace traffic::comm {
 namespace {
 
-/// Runs in a process that was forked from one with threads, so it may only make system calls.
+/// Waits until the launcher ends, and kills it after patience_s seconds. The function runs in a
+/// process that was forked from one with threads, so it may only make system calls.
+/// @param launcher a descriptor (pidfd) of the launcher
 [[noreturn]] void wait_and_kill(int launcher, double patience_s) {
   setsid();
   // mpirun waits until all copies of the pipes that this process has inherited are closed.

@@ -1,3 +1,5 @@
+// LeaderChannel: agreement, broadcast, all_gather and failure reports between the leaders of nodes.
+// leader_reduction.cpp contains all_reduce.
 #include "leader_channel.h"
 
 #include <fmt/ranges.h>
@@ -20,7 +22,7 @@ constexpr int kFailureTag = 7102;
 /// connection. A link that should be busy in both directions would therefore idle a third of the
 /// time.
 constexpr std::size_t kMessageBytes = std::size_t{60} << 10;
-constexpr double kReportS = 0.2;  ///< time for handing a failure report to MPI
+constexpr double kReportS = 0.2;  ///< maximum seconds for handing a failure report to MPI
 
 }  // namespace
 
@@ -197,7 +199,8 @@ void LeaderChannel::fail(const std::string& message) noexcept {
   transfers_.clear();
   for (Piece& piece : pieces_) piece.transfers.clear();
   const MPI_Comm comm = comm_.get();
-  comm_.release();  // messages may still be in flight: MPI must not reuse the communicator's number
+  // Not freed: MPI must not reuse the communicator's number while messages may be in flight.
+  comm_.release();
   if (was_told) return;
   std::memcpy(report_.data(), message.data(), std::min(message.size(), report_.size() - 1));
   std::vector<MPI_Request> requests;

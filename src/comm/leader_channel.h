@@ -2,10 +2,10 @@
 /// its lowest rank, takes part. The channel uses MPI messages and polls them with a back-off, so
 /// that it can detect a missing leader.
 ///
-/// A reduction is cut into pieces, and each piece into as many ranges as there are leaders. Every
-/// leader receives the other nodes' data for its range, sums them in the order of sum_plan.h and
-/// sends the sum to the other leaders. A few pieces are in flight at a time, so that the link is
-/// busy while a leader adds.
+/// all_reduce() cuts an array into pieces, and each piece into as many ranges as there are leaders.
+/// Every leader receives the other nodes' data for its range, sums them in the order of sum_plan.h
+/// and sends the sum to the other leaders. A few pieces are in flight at a time, so that the link
+/// is busy while a leader adds.
 #pragma once
 
 #include <array>
@@ -28,7 +28,8 @@ class LeaderChannel {
  public:
   /// Collective over the leaders.
   /// @param comm communicator of the leaders; its rank n is leaders[n], the leader of node n
-  /// @param plan which parts all_reduce sums, and in which order
+  /// @param plan which parts all_reduce() sums, and in which order; a part is the sum over some
+  ///   ranks of one node
   /// @param node channel of the leader's own node, checked for failures while waiting; must outlive
   ///   this object
   LeaderChannel(MpiComm comm, std::vector<int> leaders, int node_index, SumPlan plan,
@@ -65,9 +66,10 @@ class LeaderChannel {
  private:
   using Text = std::array<char, 1024>;
   using HostName = std::array<char, 64>;
+  /// A message that is being sent or received.
   struct Transfer {
     MPI_Request request;
-    int peer;
+    int peer;  ///< node of the other leader
     bool is_receive;
   };
 
@@ -75,8 +77,8 @@ class LeaderChannel {
   struct Piece {
     enum class State { kIdle, kScatters, kGathers };
     State state = State::kIdle;
-    std::int64_t begin = 0;  ///< bytes
-    std::int64_t bytes = 0;
+    std::int64_t begin = 0;  ///< offset in the array, in bytes
+    std::int64_t bytes = 0;  ///< size of the piece
     std::vector<Transfer> transfers = {};
     std::vector<std::byte> inbox = {};  ///< the other nodes' parts of this leader's range
   };
@@ -88,8 +90,8 @@ class LeaderChannel {
     std::int64_t element;  ///< bytes of one element
   };
   static constexpr std::size_t kPiecesAtOnce = 4;
-  /// Longest sleep between two polls. It is shorter than the usual millisecond of Backoff, in which
-  /// the socket's buffers would run empty.
+  /// Longest sleep between two polls. It is shorter than the default of Backoff, a millisecond: in
+  /// that time the socket's buffers would run empty.
   static constexpr int kLongestSleepUs = 50;
 
   void receive(std::byte* data, std::size_t bytes, int peer);
@@ -120,8 +122,8 @@ class LeaderChannel {
   std::vector<Transfer> transfers_;
   std::vector<std::byte> inbox_;   ///< buffer of all_gather(); a member, because MPI may still
                                    ///< write to it after a failed operation
-  std::vector<OpHeader> headers_;  ///< [nodes]
-  std::vector<HostName> hosts_;    ///< [nodes]
+  std::vector<OpHeader> headers_;  ///< [nodes] which operation each leader is about to perform
+  std::vector<HostName> hosts_;    ///< [nodes] name of each leader's machine
   OpHeader own_header_;
   Text reported_{};                          ///< failure that another leader has reported
   Text report_{};                            ///< failure that this leader reports

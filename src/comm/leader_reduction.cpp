@@ -9,19 +9,20 @@
 namespace traffic::comm {
 namespace {
 
-constexpr int kPieceTag = 7110;  ///< first MPI tag; each piece in flight uses two tags from here on
+constexpr int kPieceTag = 7110;  ///< first MPI tag; each piece in flight uses two tags
 /// Size of the range that each leader sums in a piece. It is large enough to use the network well,
 /// and small enough that transfers overlap with additions.
 constexpr std::int64_t kRangeBytes = std::int64_t{1} << 20;
 constexpr std::int64_t kLargestPieceBytes = std::int64_t{1} << 24;  ///< limits the buffers' memory
 
+/// Offsets in a piece, in bytes.
 struct Range {
   std::int64_t begin;
   std::int64_t end;
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end - begin); }
 };
 
-/// The range of a piece that a leader sums, in bytes.
+/// The range of a piece that a leader sums. @param element bytes of one element
 Range range_of(std::int64_t bytes, std::int64_t element, std::size_t leader, std::size_t leaders) {
   const auto cut = [&](std::size_t i) {
     return bytes / element * static_cast<std::int64_t>(i) / static_cast<std::int64_t>(leaders) *
@@ -48,7 +49,8 @@ void LeaderChannel::all_reduce(std::span<std::byte* const> parts, std::byte* res
     for (std::size_t slot = 0; slot < pieces_.size(); ++slot) {
       if (pieces_[slot].state != Piece::State::kIdle) moved = advance(slot, what) || moved;
     }
-    // A piece must use the same slot on every leader, because the slot identifies its messages.
+    // A slot is an element of pieces_. Its number identifies the messages of a piece, so a piece
+    // must use the same slot on every leader.
     for (std::size_t slot = num_pieces % pieces_.size();
          begun < bytes && pieces_[slot].state == Piece::State::kIdle;
          slot = ++num_pieces % pieces_.size()) {
@@ -70,7 +72,7 @@ void LeaderChannel::all_reduce(std::span<std::byte* const> parts, std::byte* res
   waited_s_.fetch_add(clock.seconds(), std::memory_order_relaxed);
 }
 
-/// @return whether the piece has reached its next state
+/// Continues a piece if its transfers have finished. @return whether they have
 bool LeaderChannel::advance(std::size_t slot, const Reducing& what) {
   Piece& piece = pieces_[slot];
   if (!test(piece.transfers)) return false;

@@ -1,3 +1,5 @@
+// Makes the communicator for the device of a run: MpiCommunicator for the CPU, NcclCommunicator for
+// GPUs.
 #include <ATen/ATen.h>
 #include <fmt/ranges.h>
 

@@ -1,3 +1,4 @@
+// Turns error codes of MPI calls into exceptions, and owns MPI communicators (mpi_check.h).
 #include "mpi_check.h"
 
 #include <array>

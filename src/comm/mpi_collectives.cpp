@@ -1,5 +1,5 @@
 // The functions of MpiCommunicator for broadcast and all_gather. Data pass through the stages of
-// NodeChannel (shared memory) in chunks of at most kStage bytes.
+// NodeChannel (the ranks' buffers in shared memory) in chunks of at most kStage bytes.
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>
@@ -24,7 +24,8 @@ void MpiCommunicator::do_broadcast(const at::Tensor& tensor, int root) {
       });
 }
 
-/// @param root_local local rank of root on its node; ignored on other nodes
+/// Broadcasts one chunk.
+/// @param root_local index of the root among the ranks of its node; ignored on other nodes
 void MpiCommunicator::broadcast_chunk(std::byte* data, std::size_t bytes, int root_local,
                                       Call& call) {
   const int root = call.header.root;
@@ -57,7 +58,7 @@ void MpiCommunicator::do_all_gather(const at::Tensor& tensor, const at::Tensor& 
   });
 }
 
-/// Fills the first `bytes` of every row of `into`.
+/// Gathers one chunk of `bytes` from every rank. Row r of `into` receives that of rank r.
 void MpiCommunicator::gather_chunk(const std::byte* mine, std::size_t bytes, std::byte* into,
                                    std::size_t row_bytes, Call& call) {
   std::memcpy(node_->stage(), mine, bytes);

@@ -1,3 +1,5 @@
+// MpiCommunicator: start, agreement on each operation, failures, and shared memory for tensors.
+// mpi_reductions.cpp and mpi_collectives.cpp contain the operations.
 #include "mpi_communicator.h"
 
 #include <ATen/ops/from_blob.h>
@@ -20,11 +22,12 @@ Topology choose_topology(const MpiSession& session, const std::vector<int>& node
 }
 
 /// What the leader of a node tells the node's other ranks about a new shared segment: where to find
-/// it, or the error that prevented its creation. The struct is copied through NodeChannel's stages.
+/// it, or the error that prevented its creation. NodeChannel copies the struct through shared
+/// memory.
 struct SegmentOffer {
-  pid_t pid;
-  int descriptor;
-  char problem[512];
+  pid_t pid;          ///< process id of the leader
+  int descriptor;     ///< the leader's descriptor of the segment; -1 if there is none
+  char problem[512];  ///< text of the error; empty if there is none
 };
 
 void set_problem(SegmentOffer& offer, const std::string& problem) {
@@ -172,6 +175,7 @@ std::string MpiCommunicator::map_segment(NodeMemory& segment, std::size_t bytes_
   return problem;
 }
 
+/// Exchanges errors between all ranks.
 /// @param own this rank's error; empty if this rank succeeded
 /// @return the first text that is not empty, the same on all ranks; empty if all ranks succeeded
 std::string MpiCommunicator::first_problem(const std::string& own, Call& call) {

@@ -1,9 +1,10 @@
 /// MpiCommunicator is the communicator for CPU tensors. It uses shared memory within a node, and
 /// MPI between the leaders of nodes. The leader is the lowest rank of a node.
 ///
-/// On one node a tensor of shared_zeros() (an arena) is reduced in place: each rank reduces its own
-/// slice over all ranks' arenas and writes the result to every arena. Other tensors pass through
-/// the stages of NodeChannel in chunks. Across nodes the leaders exchange the results of their
+/// shared_zeros() allocates an arena, a tensor in memory that the ranks of a node share. On one
+/// node arenas are reduced in place: each rank reduces its own slice over all ranks' arenas and
+/// writes the result to every arena. Other tensors are copied in chunks through the stages of
+/// NodeChannel (buffers in shared memory). Across nodes the leaders exchange the results of their
 /// nodes. Sums have the same bits on one node as on several (sum_plan.h).
 #pragma once
 
@@ -23,13 +24,14 @@
 namespace traffic::comm {
 
 struct MpiCommunicatorOptions {
-  double timeout_s = 1800;
-  double init_timeout_s = 60;
+  double timeout_s = 1800;     ///< time limit of an operation
+  double init_timeout_s = 60;  ///< time limit of the constructor
   /// Tests pass a node for every rank in order to split one machine into several nodes. Empty means
   /// the real nodes.
   std::vector<int> node_of_rank = {};
 };
 
+/// Offsets in an array, in bytes.
 struct ByteRange {
   std::int64_t begin;
   std::int64_t end;
@@ -63,15 +65,15 @@ class MpiCommunicator final : public Communicator {
   /// is missing.
   struct Call {
     OpHeader header;
-    Deadline node;         ///< for the first round, in which all ranks of the node meet
+    Deadline node;         ///< for the first round (see meet()), in which all ranks arrive
     Deadline leaders;      ///< for messages between leaders
-    Deadline settle;       ///< for later rounds, in which the node waits for its leader
+    Deadline settle;       ///< for later rounds, in which the ranks wait for their leader
     bool has_met = false;  ///< the first round is over
   };
   /// A part of the sum over all ranks (sum_plan.h) that this node computes.
   struct LocalPart {
-    std::vector<int> local_ranks;
-    Merges merges;
+    std::vector<int> local_ranks;  ///< the ranks whose values it contains
+    Merges merges;                 ///< order in which they are summed
   };
   static constexpr std::size_t kStage = NodeChannel::kStageBytes;
 

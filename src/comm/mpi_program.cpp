@@ -1,3 +1,4 @@
+// The frame of main() of programs with MPI: starts MPI, runs the program and reports its failure.
 #include <c10/util/Exception.h>
 #include <unistd.h>
 
@@ -20,7 +21,7 @@ namespace {
 /// Time limit for starting MPI in a job that failed before its session began. Such a job starts MPI
 /// only because end_all_ranks(), which suppresses mpirun's own text, needs it.
 constexpr double kSilentEnd_s = 30;
-/// Rank 0 usually fails in the same way and ends the job within this time.
+/// Time that another rank leaves to rank 0, which usually fails in the same way, to end the job.
 constexpr useconds_t kYieldToRank0_us = 2'000'000;
 
 /// Removes the stack trace that torch appends to its messages.

@@ -1,4 +1,5 @@
-// The functions of MpiCommunicator that implement all_reduce and all_reduce_scaled.
+// The functions of MpiCommunicator that implement all_reduce and all_reduce_scaled. A slice is the
+// range of an array that one rank reduces; to stage data means to copy them to shared memory.
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>
@@ -13,8 +14,8 @@ namespace {
 
 using Slice = ByteRange;
 
-/// Up to this size every rank of a single node sums all elements itself. This saves the second
-/// round of NodeChannel, in which ranks would exchange the sums of their slices.
+/// Up to this size every rank of a single node sums all elements itself. The ranks then need not
+/// wait for each other a second time to exchange the sums of their slices.
 constexpr std::size_t kSmallBytes = std::size_t{16} * 1024;
 constexpr std::int64_t kLineBytes = 64;
 
@@ -58,8 +59,8 @@ void MpiCommunicator::reduce_small(std::byte* data, std::size_t bytes, Call& cal
   reduce_staged_part(local_parts_.front(), std::span(&data, 1), {0, signed_size(bytes)}, call);
 }
 
-/// Reduces the staged data of the ranks of a part. `destinations` point to the beginning of the
-/// slice.
+/// Reduces a slice of the staged data of the ranks of a part.
+/// @param destinations where to write the result; each points to the begin of the slice
 void MpiCommunicator::reduce_staged_part(const LocalPart& part,
                                          std::span<std::byte* const> destinations, Slice slice,
                                          const Call& call) {
@@ -153,7 +154,7 @@ void MpiCommunicator::spread_from_leader(const ArenaPlace& place, std::size_t by
   }
   meet(call);
   if (!leaders_) std::memcpy(place.of(node_->local_rank()), place.of(0), bytes);
-  meet(call);  // before the leader continues and changes its arena
+  meet(call);  // the leader waits here, because it may change its arena afterwards
 }
 
 double MpiCommunicator::do_all_reduce_scaled(const at::Tensor& tensor, double scale) {
@@ -202,9 +203,9 @@ double MpiCommunicator::reduce_scaled_in_arena(const ArenaPlace& place, std::int
   return add_up_squares(squares, place, count, call);
 }
 
-/// Adds the sums of squares of all blocks in the order of the blocks. Each rank of the node has
-/// computed `own`, the sums of its slice. When the function returns, all ranks have written their
-/// slices of the arena.
+/// Adds the sums of squares of all blocks of an array in the order of the blocks. When the function
+/// returns, all ranks have written their slices of the arena.
+/// @param own sums of squares of the blocks in this rank's slice
 double MpiCommunicator::add_up_squares(const std::vector<double>& own, const ArenaPlace& place,
                                        std::int64_t count, Call& call) {
   const auto bytes_of = [](std::size_t blocks) { return blocks * sizeof(double); };

@@ -1,3 +1,4 @@
+// MpiSession: starts and ends MPI, finds the nodes of the ranks, and ends the job if a rank fails.
 #include "traffic/comm/mpi_session.h"
 
 #include <unistd.h>
@@ -24,8 +25,8 @@ namespace traffic::comm {
 namespace {
 
 constexpr double kInitTimeoutS = 300;  ///< for MPI's own start; thousands of ranks take a while
-constexpr double kStartTimeoutS = 60;
-constexpr double kEndTimeoutS = 60;
+constexpr double kStartTimeoutS = 60;  ///< for all ranks to arrive after MPI's start
+constexpr double kEndTimeoutS = 60;    ///< for all ranks to arrive before MPI's end
 /// How long a second failing rank waits for the first failing rank to end the job.
 constexpr auto kYieldToFirst = std::chrono::seconds(5);
 /// Time for mpirun to end a job on several machines after an abort.

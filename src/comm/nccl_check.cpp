@@ -1,3 +1,4 @@
+// Turns error codes of NCCL calls into exceptions (nccl_check.h).
 #include "nccl_check.h"
 
 #include "traffic/core/error.h"

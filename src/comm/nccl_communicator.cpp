@@ -1,3 +1,4 @@
+// NcclCommunicator: collective operations of CUDA tensors with NCCL (nccl_communicator.h).
 #include "nccl_communicator.h"
 
 #include <ATen/ATen.h>
@@ -70,7 +71,8 @@ NcclCommunicator::NcclCommunicator(const MpiSession& session, std::unique_ptr<Mp
 }
 
 NcclCommunicator::~NcclCommunicator() {
-  // If an exception is unwinding the stack, NCCL would wait here for ranks that may never finish.
+  // While an exception unwinds the stack, do not close NCCL: it would wait for ranks that may never
+  // finish.
   if (std::uncaught_exceptions() > exceptions_before_) return;
   try {
     close();

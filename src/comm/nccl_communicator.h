@@ -47,8 +47,8 @@ class NcclCommunicator final : public Communicator {
   void check_gpus();
   void connect(double timeout_s);
   void close();
-  /// Waits until the last NCCL call, which returns at once, has finished its work on the CPU. If
-  /// the deadline passes, it ends the process.
+  /// NCCL calls return at once. Waits until the last one has finished its work on the CPU; if the
+  /// deadline passes, ends the process.
   void settle(const Deadline& deadline, const char* what);
   void run(const OpHeader& header, const at::Tensor& tensor, const Enqueue& enqueue);
 
@@ -56,7 +56,7 @@ class NcclCommunicator final : public Communicator {
   std::unique_ptr<MpiCommunicator> host_;
   at::Device device_;
   double timeout_s_;
-  int exceptions_before_;
+  int exceptions_before_;  ///< uncaught exceptions at construction
   c10::cuda::CUDAStream stream_;
   ncclComm_t comm_ = nullptr;
   std::optional<NcclWatchdog> watchdog_;

@@ -1,3 +1,4 @@
+// NcclWatchdog: a thread that ends the process if an NCCL operation fails or does not end in time.
 #include "nccl_watchdog.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// NodeChannel: rounds in which the ranks of a node wait for each other, and the checks of a waiting
+// rank (node_channel.h).
 #include "node_channel.h"
 
 #include <fmt/ranges.h>
@@ -17,8 +19,8 @@
 namespace traffic::comm {
 namespace {
 
-constexpr int kSpins = 500;         ///< about 10 us
-constexpr double kYieldS = 100e-6;  ///< a waiting rank yields its core for this time, then sleeps
+constexpr int kSpins = 500;         ///< polls before a waiting rank yields its core; about 10 us
+constexpr double kYieldS = 100e-6;  ///< seconds of polling with yields, before the rank sleeps
 constexpr double kSleepS = 0.05;  ///< interval between two checks whether the other ranks are alive
 
 }  // namespace
@@ -27,10 +29,10 @@ constexpr double kSleepS = 0.05;  ///< interval between two checks whether the o
 // created with zeros, which is a valid initial state.
 struct alignas(128) NodeChannel::Slot {
   std::atomic<std::uint32_t> round;     ///< round of the last arrival
-  std::atomic<std::uint32_t> sleepers;  ///< ranks that sleep on `round`
+  std::atomic<std::uint32_t> sleepers;  ///< number of ranks that sleep until `round` changes
   std::atomic<std::uint32_t> left;      ///< 1 once the rank has closed its channel
   os::SharedProcess process;
-  OpHeader headers[2];  ///< indexed by round parity, like the halves of the stage
+  OpHeader headers[2];  ///< of the last two rounds; that of round r has index r mod 2
 };
 
 struct alignas(128) NodeChannel::Board {
@@ -81,7 +83,7 @@ const OpHeader& NodeChannel::header_of(int local_rank) const {
 }
 
 void NodeChannel::exchange(const OpHeader& header, const Deadline& deadline) {
-  throw_if_failed();  // the others may have failed after they arrived
+  throw_if_failed();  // other ranks may have failed after their last arrival
   arrive(header);
   for (int peer = 0; peer < size(); ++peer) {
     if (peer == local_rank_) continue;

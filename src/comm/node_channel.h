@@ -34,7 +34,7 @@ class NodeChannel {
  public:
   static constexpr std::size_t kStageBytes = std::size_t{512} * 1024;
   static constexpr std::size_t kPageBytes = 4096;
-  /// Size of the segment that all ranks of the node map.
+  /// Size in bytes of the shared memory that all ranks of the node map.
   static std::size_t segment_bytes(int local_size);
 
   /// @param ranks the node's ranks, ascending; the caller is ranks[local_rank]
@@ -51,8 +51,9 @@ class NodeChannel {
 
   /// This rank's half of the stage for the next exchange.
   [[nodiscard]] std::byte* stage() const { return half(local_rank_, round_ + 1); }
-  /// Data that a rank wrote to its stage for the last exchange, and the header that it passed.
+  /// Data that a rank wrote to its stage for the last exchange.
   [[nodiscard]] const std::byte* staged(int local_rank) const { return half(local_rank, round_); }
+  /// The header that a rank passed to the last exchange.
   [[nodiscard]] const OpHeader& header_of(int local_rank) const;
 
   /// Arrives and waits for all ranks of the node.
@@ -84,7 +85,7 @@ class NodeChannel {
   NodeMemory segment_;
   std::vector<int> ranks_;
   int local_rank_;
-  std::uint32_t round_ = 0;
+  std::uint32_t round_ = 0;  ///< number of exchanges so far
   std::atomic<double> waited_s_ = 0.0;
   int num_spins_;
   int exceptions_before_;          ///< uncaught exceptions at construction

@@ -1,3 +1,4 @@
+// Creates and opens anonymous memory that the ranks of one node share (node_memory.h).
 #include "node_memory.h"
 
 #include <algorithm>

@@ -12,7 +12,7 @@ namespace traffic::comm {
 
 /// Empty when default-constructed or moved from.
 struct NodeMemory {
-  os::Descriptor file;  ///< to be closed once all ranks have mapped it
+  os::Descriptor file;  ///< close it once all ranks have mapped the memory
   os::Mapping mapping;
 
   [[nodiscard]] std::byte* data() const { return mapping.bytes().data(); }

@@ -1,3 +1,4 @@
+// Gives the ranks of one node a segment of shared memory (node_segment.h).
 #include "node_segment.h"
 
 #include <unistd.h>
@@ -16,7 +17,7 @@ constexpr const char* kCreating =
 constexpr const char* kMapping =
     "mapping the shared memory of a node (ranks are counted within the node)";
 
-/// Runs action and returns the text of its ResourceError; empty if there was none.
+/// Runs the action. @return the text of its ResourceError; empty if there was none
 template <typename Action>
 std::string attempt(Action&& action) {
   try {

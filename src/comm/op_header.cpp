@@ -1,3 +1,4 @@
+// Compares the operations that ranks are about to perform, and describes them in messages.
 #include "op_header.h"
 
 #include <fmt/format.h>

@@ -22,10 +22,10 @@ enum class OpCode : std::uint8_t {
 struct OpHeader {
   std::uint64_t sequence = 0;  ///< number of the operation, counted from 1
   std::uint64_t bytes = 0;     ///< size of the tensor
-  std::uint64_t arena = 0;     ///< number of the arena that contains the tensor; 0 means that the
-                               ///< tensor is in no arena and is copied
+  std::uint64_t arena = 0;     ///< number of the arena (memory shared by the ranks of a node) that
+                               ///< contains the tensor; 0 if it is in none and is copied
   std::uint64_t offset = 0;    ///< position of the tensor in the arena, in bytes
-  double scale = 1.0;          ///< this rank's own factor, not compared
+  double scale = 1.0;          ///< factor of this rank's values; may differ between ranks
   std::int32_t root = -1;      ///< root of a broadcast; -1 in other operations
   OpCode op = OpCode::kBarrier;
   ReduceOp reduce = ReduceOp::kSum;

@@ -1,5 +1,6 @@
-// CMakeLists.txt compiles this file with -O3 -ffp-contract=off. The loops are vectorised, but the
-// compiler may not use fused multiply-adds, which would make the bits depend on the processor.
+// Sums, maxima and minima of arrays (reduce_kernels.h). CMakeLists.txt compiles this file with -O3
+// -ffp-contract=off. The loops are vectorised, but the compiler may not use fused multiply-adds,
+// which would make the bits depend on the processor.
 #include "reduce_kernels.h"
 
 #include <c10/util/BFloat16.h>
@@ -19,8 +20,7 @@ namespace {
 
 /// Number of elements that are reduced at a time. The partial sums of a block fit the L1 cache.
 constexpr std::int64_t kBlock = 512;
-/// Number of independent sums of squares (float64). They fill two registers of the widest vector
-/// unit.
+/// Number of independent sums of squares (float64). They fill two of the widest vector registers.
 constexpr std::int64_t kLanes = 16;
 using Lanes = std::array<double, kLanes>;
 
@@ -90,7 +90,8 @@ TRAFFIC_VECTORISED void add_scaled_pair(float* __restrict a, float scale_a, floa
   }
 }
 
-/// Maximum and minimum of NaN and a number are NaN, as in torch.
+/// Combines a value with a partial result. The maximum and the minimum of NaN and a number are NaN,
+/// as in torch.
 template <typename T>
 void combine(const T& value, T& sum, ReduceOp op) {
   switch (op) {
@@ -119,7 +120,7 @@ double total(const Lanes& lanes) {
   return sum;
 }
 
-/// Partial sums of a block while they are merged up the tree of sum_plan.h.
+/// A stack of the partial sums of a block, which are merged in the order of Merges (sum_plan.h).
 template <typename Sum>
 struct PartialSums {
   static constexpr std::size_t kDepth = 24;  ///< maximum depth of a tree: there are fewer than 2^23

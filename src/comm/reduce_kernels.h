@@ -33,10 +33,10 @@ void reduce(const Reduction& what, c10::ScalarType dtype, ReduceOp op);
 /// A sum of float32 arrays in which each source is multiplied by a factor of its own.
 struct ScaledReduction {
   std::span<const float* const> sources;
-  std::span<const float> scales;  ///< [sources]
-  const Merges& merges;           ///< [sources]
-  std::span<float* const> destinations;
-  std::int64_t count = 0;
+  std::span<const float> scales;         ///< [sources] factors
+  const Merges& merges;                  ///< [sources] order of the sums
+  std::span<float* const> destinations;  ///< each receives the result; may be sources
+  std::int64_t count = 0;                ///< number of elements in each array
 };
 
 /// Sums of squares are computed for blocks of this many elements and then added in the order of the

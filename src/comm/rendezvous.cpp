@@ -1,3 +1,4 @@
+// Waits with a deadline until all ranks have arrived (rendezvous.h).
 #include "rendezvous.h"
 
 #include <fmt/ranges.h>
@@ -17,7 +18,7 @@ constexpr int kHelloTag = 7001;
 constexpr int kVerdictTag = 7002;
 using Verdict = std::array<char, 512>;  ///< error message; empty if all ranks came
 
-/// @return whether the request finished in time
+/// Waits for an MPI request. @return whether it finished in time
 bool wait(MPI_Request& request, const Deadline& deadline) {
   Backoff backoff;
   for (;;) {
@@ -58,8 +59,8 @@ std::string collect(MPI_Comm comm, int size, const std::string& what, double tim
                      missing.size() == 1 ? "rank" : "ranks", fmt::join(missing, ", "), timeout_s);
 }
 
-/// Sends a message to a rank. A small message fits MPI's eager buffers, so post() returns before
-/// the rank has received it.
+/// Sends a message to a rank. It must be small: MPI then copies it, and post() returns before the
+/// rank has received it.
 void post(const void* data, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   TRAFFIC_MPI(MPI_Isend(data, count, type, rank, tag, comm, &request));

@@ -1,3 +1,4 @@
+// Makes the side stream of a device, on which work runs beside the caller's.
 #include "traffic/comm/side_stream.h"
 
 #include "thread_stream.h"

@@ -1,3 +1,4 @@
+// Sum of the squares of a tensor, on the CPU or a GPU.
 #include "squared_norm.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// Plans the order in which the values of all ranks are summed (sum_plan.h).
 #include "sum_plan.h"
 
 #include <algorithm>
@@ -7,7 +8,8 @@
 namespace traffic::comm {
 namespace {
 
-/// Adds the part or parts that sum ranks [first, first + count) to the plan.
+/// Adds to the plan the subtree of the ranks first, ..., first + count - 1. It becomes one part if
+/// these ranks are on one node, otherwise several.
 void add_subtree(const std::vector<int>& node_of_rank, int first, int count, SumPlan& plan) {
   const auto begin = node_of_rank.begin() + first;
   if (std::all_of(begin, begin + count, [&](int node) { return node == *begin; })) {

@@ -26,6 +26,7 @@ struct SumPart {
   int node = 0;
 };
 
+/// How the nodes compute a sum together.
 struct SumPlan {
   std::vector<SumPart> parts;  ///< parts of all nodes, ascending by rank
   Merges merges;               ///< [parts] how the parts are merged into the total sum

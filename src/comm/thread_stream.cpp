@@ -1,3 +1,4 @@
+// ThreadStream: a thread that runs submitted functions in their order (thread_stream.h).
 #include "thread_stream.h"
 
 #include <utility>

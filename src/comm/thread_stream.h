@@ -1,4 +1,5 @@
-/// ThreadStream: the SideStream for CPU tensors. It runs the submitted work in one thread.
+/// ThreadStream: the SideStream for CPU tensors. One thread runs the submitted functions beside the
+/// caller, in their order.
 #pragma once
 
 #include <condition_variable>
@@ -28,9 +29,9 @@ class ThreadStream final : public SideStream {
   std::condition_variable_any changed_;
   std::deque<std::function<void()>> queue_;
   bool busy_ = false;
-  std::exception_ptr failure_;
-  std::jthread thread_;  ///< declared last: it must end before the members that it uses are
-                         ///< destroyed
+  std::exception_ptr failure_;  ///< first exception of a submitted function; null if none failed
+  std::jthread thread_;         ///< declared last: it must end before the members that it uses are
+                                ///< destroyed
 };
 
 }  // namespace traffic::comm

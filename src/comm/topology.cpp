@@ -1,3 +1,4 @@
+// Topology: which ranks are on which node, and which rank is the leader of each node.
 #include "traffic/comm/topology.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ Topology make_topology(int rank, std::vector<int> node_of_rank) {
   topology.node_of_rank.resize(node_of_rank.size());
   topology.leaders.clear();
   topology.local_ranks.clear();
-  std::vector<int> names;  // node names as given, in the order of their lowest rank
+  std::vector<int> names;  // numbers of the nodes as the caller gave them, ordered by lowest rank
   for (std::size_t r = 0; r < node_of_rank.size(); ++r) {
     const auto found = std::ranges::find(names, node_of_rank[r]);
     topology.node_of_rank[r] = static_cast<int>(found - names.begin());

@@ -1,3 +1,4 @@
+// Selects how Open MPI transports its messages (transport.h).
 #include "transport.h"
 
 #include <ifaddrs.h>

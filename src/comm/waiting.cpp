@@ -1,3 +1,4 @@
+// The pauses of a polling loop (waiting.h).
 #include "waiting.h"
 
 #include <sched.h>

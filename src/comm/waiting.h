@@ -5,6 +5,7 @@
 
 namespace traffic::comm {
 
+/// A time limit that begins with the construction of the object.
 class Deadline {
  public:
   explicit Deadline(double limit_s) : limit_s_(limit_s), end_(steady_seconds() + limit_s) {}

@@ -1,4 +1,5 @@
-/// Rows of the schema for [vehicles] and [lights], the tables of the agents.
+/// The schema of the configuration has a row for each key (schema.h). This file has the rows of the
+/// tables [vehicles] and [lights], the tables of the agents.
 #include <algorithm>
 #include <array>
 

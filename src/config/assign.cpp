@@ -1,3 +1,4 @@
+// Stores values in fields of the configuration after checking them (assign.h).
 #include "assign.h"
 
 #include <fmt/format.h>
@@ -53,7 +54,8 @@ Problem wrong_type(std::string_view found, std::string_view expected) {
   return fmt::format("found {}, expected {}", found, with_article(expected));
 }
 
-/// One function for each type: reads `value` into `out`, or returns why it cannot.
+/// There is one function read() for each type of field. It reads `value` into `out`, or returns why
+/// it cannot.
 Problem read(const Row& /*row*/, const Value& value, bool& out) {
   const auto* flag = std::get_if<bool>(&value.data);
   if (flag == nullptr) return wrong_type(value.type, "boolean (true or false)");

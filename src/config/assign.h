@@ -1,4 +1,5 @@
-/// Stores a value in a field of the configuration after checking it against the row of the field.
+/// Stores a value in a field of the configuration, after checking it against the field's row in the
+/// schema (type, range, allowed values).
 #pragma once
 
 #include <optional>
@@ -17,7 +18,7 @@ std::optional<std::string> assign(const Row& row, const Value& value, Config& co
 
 /// printable(text) in single quotes.
 std::string shown(std::string_view text);
-/// "an integer", "a list of strings"
+/// The noun with its article: "an integer", "a list of strings".
 std::string with_article(std::string_view noun);
 
 }  // namespace traffic::config

@@ -1,3 +1,4 @@
+// Parses the command line of programs that read a configuration (command_line.h).
 #include "traffic/config/command_line.h"
 
 #include <fmt/format.h>
@@ -56,7 +57,7 @@ std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char
   app.add_option("--preset", options.overrides.preset,
                  fmt::format("One of {}", fmt::join(preset_names(), ", ")))
       ->type_name("NAME");
-  // Each --set takes one value, because a second one would be the configuration file.
+  // Each --set takes one value: the argument after it may be the configuration file.
   app.add_option("--set", assignments, "Set a key, e.g. --set train.epochs=5; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);

@@ -1,3 +1,4 @@
+// Finds values of different keys that contradict each other (contradictions.h).
 #include "contradictions.h"
 
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ void check_commands(const Config& config, std::string_view key, const std::strin
   }
 }
 
-/// Checks the scripts that the policy imitates.
+/// Checks imitation.controllers, the scripts that the policy imitates.
 void check_imitation(const Config& config, std::vector<Contradiction>& found) {
   const auto& controllers = config.imitation.controllers;
   const std::size_t scenarios = scenario_mix(config.env).size();

@@ -9,9 +9,10 @@
 
 namespace traffic::config {
 
+/// Values that are not allowed together.
 struct Contradiction {
   std::vector<std::string_view>
-      keys;  ///< keys whose values contradict each other; messages name the first
+      keys;  ///< keys whose values contradict each other; messages name the first key
   std::string message;
 };
 

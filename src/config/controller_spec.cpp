@@ -1,3 +1,4 @@
+// The table of scripted controllers with their parameters, and the parser of controller names.
 #include "traffic/config/controller_spec.h"
 
 #include <fmt/format.h>
@@ -161,7 +162,7 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
-/// Reads one "name=value".
+/// Reads one "name=value" and adds it to the parameters of `spec`.
 void add_value(std::string_view part, std::string_view text, ControllerSpec& spec) {
   const auto equals = part.find('=');
   const std::string_view name = without_spaces(part.substr(0, equals));

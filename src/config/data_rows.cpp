@@ -1,4 +1,5 @@
-/// Rows of the schema for [data] and [data.augmentation].
+/// The schema of the configuration has a row for each key (schema.h). This file has the rows of the
+/// tables [data] and [data.augmentation].
 #include "rows.h"
 
 namespace traffic::config {

@@ -1,4 +1,5 @@
-/// Rows of the schema for [env] and [rollout].
+/// The schema of the configuration has a row for each key (schema.h). This file has the rows of the
+/// tables [env] and [rollout].
 #include "rows.h"
 #include "traffic/config/scenario_mix.h"
 

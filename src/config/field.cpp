@@ -9,7 +9,7 @@
 namespace traffic::config {
 namespace {
 
-/// A TOML float, with a point or an exponent: the shortest text that reads back as the same number.
+/// A TOML float: the shortest text with a point or an exponent that reads back as the same number.
 std::string float_text(double value) {
   std::string text = fmt::format("{}", value);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";

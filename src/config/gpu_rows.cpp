@@ -1,4 +1,5 @@
-/// Rows of the schema for [loss_scale], [gpu] and [memory].
+/// The schema of the configuration has a row for each key (schema.h). This file has the rows of the
+/// tables [loss_scale], [gpu] and [memory].
 #include "rows.h"
 
 namespace traffic::config {

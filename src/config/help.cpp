@@ -1,3 +1,4 @@
+// Writes the explanations of the configuration for --help-config (help.h).
 #include "help.h"
 
 #include <fmt/format.h>
@@ -69,7 +70,7 @@ std::string suggestion(std::string_view filter) {
   return near ? fmt::format("; did you mean '{}'?", *near) : std::string();
 }
 
-/// The key with its default and allowed values, and the explanation in a paragraph of its own.
+/// The key with its default and allowed values, and its explanation in a paragraph below.
 std::string entry_text(const Row& row) {
   const std::string allowed = allowed_text(row);
   return fmt::format("  {} = {}{}\n      {}\n", row.key, default_text(row),

@@ -1,4 +1,5 @@
-/// Rows of the schema for [lagrange], [evaluation] and [search].
+/// The schema of the configuration has a row for each key (schema.h). This file has the rows of the
+/// tables [lagrange], [evaluation] and [search].
 #include "rows.h"
 #include "traffic/config/controller_spec.h"
 #include "traffic/config/seeds.h"

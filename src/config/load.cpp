@@ -1,3 +1,4 @@
+// Makes a checked Config from a file and the command line (load.h).
 #include "traffic/config/load.h"
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ std::string read_file(const fs::path& path) {
   if (status.type() == fs::file_type::none) {
     throw ConfigError("{}: cannot be looked up: {}", name, error.message());
   }
-  // A pipe or a device might never end.
+  // Other files, such as pipes and devices, might never end.
   if (status.type() != fs::file_type::regular) {
     throw ConfigError("{}: is not a regular file; expected a configuration in TOML", name);
   }
@@ -49,7 +50,8 @@ std::string read_file(const fs::path& path) {
   return text;
 }
 
-/// Applies assignments to run.phase first, because the values of a preset depend on the training.
+/// Applies the assignments of the command line and the preset. Assignments to run.phase come first,
+/// because the values of a preset depend on the training.
 void apply_overrides(Loader& loader, const Overrides& overrides) {
   for (const bool plan_pass : {true, false}) {
     if (!plan_pass && !overrides.preset.empty()) loader.apply_preset(overrides.preset);
@@ -92,7 +94,8 @@ class PlanReader {
     return config;
   }
 
-  // The value of run.phase becomes the same whether the user wrote names or numbers.
+  // The value of run.phase for these trainings. It is the same whether the user wrote names or
+  // numbers.
   static std::string keys_of(const std::vector<const TrainingFacts*>& wanted) {
     std::string text;
     for (const TrainingFacts* training : wanted) {

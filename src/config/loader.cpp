@@ -1,3 +1,4 @@
+// Loader: collects the values of all sources in a Config and lists their errors (loader.h).
 #include "loader.h"
 
 #include <fmt/format.h>
@@ -19,8 +20,8 @@ constexpr std::size_t kMaxLines = 50;
 
 /// A key, and the training if the key is in the table of a training.
 struct KeyOfTraining {
-  const TrainingFacts* of;  ///< phase 2 for phase2.ppo.gamma; null: all trainings
-  std::string_view key;     ///< ppo.gamma; empty for the table phase2 itself
+  const TrainingFacts* of;  ///< e.g. phase 2 for phase2.ppo.gamma; null means all trainings
+  std::string_view key;     ///< the key without the training's name; empty for the table phase2
 };
 
 KeyOfTraining split_training(std::string_view key) {
@@ -114,7 +115,7 @@ std::string Loader::unknown(std::string_view full_key, bool is_table) const {
                                : fmt::format("has moved to {}.{}", training->folder, moved);
   }
   std::string text = is_table ? "unknown table" : "unknown key";
-  if (problems_ >= kMaxLines) return text;  // it will not be shown, so no search is needed
+  if (problems_ >= kMaxLines) return text;  // the message will not be shown
   if (const auto near = is_table ? nearest_section(key) : nearest_key(key)) {
     text += fmt::format("; did you mean '{}'?", *near);
   } else {
@@ -190,7 +191,7 @@ void Loader::apply_preset(std::string_view preset) {
   }
   const TrainingFacts* training =
       training_ != nullptr ? training_ : find_training(config_.run.phase);
-  if (training == nullptr) return;  // several trainings, each with its own tables
+  if (training == nullptr) return;  // run.phase names several trainings
   for (const PresetValue& value : preset_values(preset, *training)) {
     apply({fmt::format("--preset {}", preset), std::string(value.key), std::string(value.value)});
   }

@@ -17,7 +17,8 @@
 
 namespace traffic::config {
 
-/// How an unknown key or table in a text is treated. In assignments it is always an error.
+/// Whether an unknown key or table in a TOML text is an error. In assignments (of the command line
+/// or a preset) it always is.
 enum class UnknownKeys : std::uint8_t { kAreErrors, kArePassedOver };
 
 class Loader {
@@ -60,7 +61,7 @@ class Loader {
   std::map<std::string_view, Origin> origins_;  ///< by key of the schema
   std::set<std::string_view> broken_;           ///< keys whose value was refused
   std::vector<std::string> lines_;              ///< messages of the errors
-  std::size_t problems_ = 0;
+  std::size_t problems_ = 0;                    ///< number of errors
   std::size_t values_read_ = 0;
 };
 

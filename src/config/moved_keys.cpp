@@ -1,3 +1,4 @@
+// The table of keys that were renamed (moved_keys.h).
 #include "moved_keys.h"
 
 #include <array>
@@ -7,7 +8,7 @@
 namespace traffic::config {
 namespace {
 
-/// A renamed key. If new_name ends with a dot, old_name is the beginning of several renamed keys.
+/// A renamed key. If new_name ends with a dot, all keys that begin with old_name were renamed.
 struct Move {
   std::string_view old_name;
   std::string_view new_name;

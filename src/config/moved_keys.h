@@ -1,4 +1,5 @@
-/// Names that keys and tables had in earlier versions.
+/// Finds the present names of keys and tables that were renamed. Messages about unknown keys use
+/// it.
 #pragma once
 
 #include <string>

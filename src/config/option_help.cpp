@@ -1,3 +1,4 @@
+// Writes the text of --help in the same layout for all programs.
 #include "traffic/config/option_help.h"
 
 #include <fmt/format.h>

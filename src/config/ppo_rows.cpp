@@ -1,4 +1,5 @@
-/// Rows of the schema for [ppo] and [lights.ppo].
+/// The schema of the configuration has a row for each key (schema.h). This file has the rows of the
+/// tables [ppo] and [lights.ppo].
 #include <set>
 #include <string_view>
 #include <vector>
@@ -8,7 +9,7 @@
 namespace traffic::config {
 namespace {
 
-/// Key and accessor of a member of Ppo, in [lights.ppo] if kOfLights, else in [ppo].
+/// Key and accessor of a member of Ppo: in [lights.ppo] if kOfLights is true, else in [ppo].
 #define TRAFFIC_PPO_KEY(member)                                        \
   .key = kOfLights ? "lights.ppo." #member : "ppo." #member,           \
   .field = [](Config& config) -> Field {                               \
@@ -102,9 +103,10 @@ std::vector<Row> rows_of_ppo() {
 
 std::vector<Row> ppo_rows() { return rows_of_ppo<false>(); }
 
-/// Leaves out two kinds of settings. The first seven in the list have no use for the lights, whose
-/// policy learns on the CPU, in whole minibatches, together with its value. The other seven, such
-/// as the shape of the schedule and the limits of an update, are the same for vehicles and lights.
+/// Returns the rows of [ppo] without two kinds of settings. The first seven in the list have no use
+/// for the lights, whose policy learns on the CPU, in whole minibatches, together with its value
+/// function. The other seven, such as the shape of the schedule and the limits of an update, have
+/// the same values for vehicles and lights.
 std::vector<Row> lights_ppo_rows() {
   static const std::set<std::string_view> kLeftOut{
       "learner_device",    "accumulation_steps", "value_first_epochs", "value_epochs",

@@ -1,3 +1,4 @@
+// Presets: named sets of values for a purpose (presets.h).
 #include "presets.h"
 
 #include <algorithm>

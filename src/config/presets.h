@@ -10,6 +10,7 @@
 
 namespace traffic::config {
 
+/// The value that a preset gives to a key.
 struct PresetValue {
   std::string_view key;
   std::string_view value;  ///< in TOML syntax

@@ -1,5 +1,5 @@
-/// Helpers for writing the rows of the schema, and the functions that return the rows of each
-/// table.
+/// The schema of the configuration has a row for each key (schema.h). This file has helpers for
+/// writing rows, and the functions that return the rows of each table.
 #pragma once
 
 #include <string_view>
@@ -13,8 +13,9 @@ namespace traffic::config {
 #define TRAFFIC_KEY(path) \
   .key = #path, .field = [](Config& config) -> Field { return &config.path; }
 
+/// The range of numbers above `low`, up to and including `high`.
 inline Range above(double low, double high) { return {.low = low, .high = high, .low_open = true}; }
-/// From 0 to less than 1, for shares of which some part must remain.
+/// The range of numbers from 0 to less than 1.
 inline Range below_one() { return {.low = 0, .high = 1, .high_open = true}; }
 
 inline std::string refuse_empty(std::string_view text) {

@@ -1,3 +1,4 @@
+// The scenarios of a training and their shares, from env.scenario and env.scenarios.
 #include "traffic/config/scenario_mix.h"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// The schema of the configuration: all tables and rows, and functions that find them (schema.h).
 #include "traffic/config/schema.h"
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 namespace traffic::config {
 namespace {
 
-/// Says why a text cannot be run.name, which becomes the name of a folder.
+/// Says why a text cannot be the value of run.name, which becomes the name of a folder; empty if it
+/// can.
 std::string refuse_as_folder_name(std::string_view text) {
   constexpr std::size_t kLongest = 100;
   if (text.empty() || text.size() > kLongest) return "expected 1 to 100 characters";

@@ -1,3 +1,4 @@
+// Parses lists of seeds, such as "100..119".
 #include "traffic/config/seeds.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 namespace traffic::config {
 namespace {
 
-constexpr std::uint64_t kLargest = 0x7fffffff;  // SUMO's seeds are 31 bits
+constexpr std::uint64_t kLargest = 0x7fffffff;  // SUMO's seeds have 31 bits
 constexpr std::uint64_t kMostOfARange = 100000;
 
 std::optional<std::uint64_t> read_number(std::string_view text) {

@@ -1,3 +1,4 @@
+// Reads TOML text as a flat list of keys and values with their places (toml_reader.h).
 #include "traffic/config/toml_reader.h"
 
 #include <fmt/format.h>
@@ -69,7 +70,7 @@ void flatten_table(const toml::table& table, const std::string& prefix, IsKnown 
   }
 }
 
-/// Shortens a message of toml++, which may quote as much text as the file has.
+/// Shortens a message of toml++, which may quote any amount of text from the file.
 std::string shortened(std::string_view text) {
   constexpr std::size_t kLongest = 200;
   return text.size() <= kLongest ? std::string(text)

@@ -1,4 +1,5 @@
-/// Rows of the schema for [training], [episodes] and [imitation].
+/// The schema of the configuration has a row for each key (schema.h). This file has the rows of the
+/// tables [training], [episodes] and [imitation].
 #include "rows.h"
 #include "traffic/config/controller_spec.h"
 

@@ -1,3 +1,4 @@
+// The list of trainings with the facts that a configuration needs (trainings.h).
 #include "traffic/config/trainings.h"
 
 #include <fmt/format.h>
@@ -45,7 +46,7 @@ std::string expected_names(std::string_view found) {
   return text;
 }
 
-/// The trainings that a text names, or the reason why it is not allowed.
+/// The trainings that a text names, or the reason why the text is not allowed.
 struct ReadPlan {
   std::vector<const TrainingFacts*> trainings;
   std::string problem;

@@ -1,3 +1,4 @@
+// Writes a configuration as TOML, as a table, and as a hash (write.h).
 #include "traffic/config/write.h"
 
 #include <fmt/format.h>

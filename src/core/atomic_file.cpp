@@ -1,3 +1,4 @@
+// Writes files so that a reader never sees half of a file (atomic_file.h).
 #include "traffic/core/atomic_file.h"
 
 #include <fcntl.h>
@@ -43,7 +44,7 @@ class OpenFile {
     if (rc != 0) throw io_error("fsync", path_, errno);
   }
   void close() {
-    // Linux has closed the descriptor even if it reports EINTR.
+    // EINTR is no error here: Linux has closed the descriptor.
     if (::close(fd_.release()) != 0 && errno != EINTR) throw io_error("close", path_, errno);
   }
 
@@ -58,8 +59,8 @@ fs::path folder_of(const fs::path& path) {
 
 std::uint32_t host_tag() { return static_cast<std::uint32_t>(xxh3_64(hostname())); }
 
-/// ".tmp-<pid>-<start of the process>-<host>-<number>-<name>": tells remove_stale_temporaries which
-/// process made the file.
+/// ".tmp-<pid>-<start of the process>-<host>-<number>-<name>". By this name
+/// remove_stale_temporaries() finds out whether the process that made the file still runs.
 fs::path temporary_path(const fs::path& target) {
   static std::atomic<unsigned> counter{0};
   const pid_t pid = getpid();

@@ -1,3 +1,4 @@
+// Clocks: steady time, the time since launch, and time stamps in UTC.
 #include "traffic/core/clock.h"
 
 #include <unistd.h>
@@ -22,7 +23,7 @@ double seconds_of(clockid_t clock) {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Age of this process: its start is recorded in clock ticks since boot.
+/// Age of this process, from its start in clock ticks since the machine's boot.
 double process_age_s() {
   const double started = static_cast<double>(os::process_start_ticks(getpid())) /
                          static_cast<double>(sysconf(_SC_CLK_TCK));
@@ -63,7 +64,7 @@ std::int64_t monotonic_ns() {
 }
 
 double seconds_since_launch() {
-  // Fixed at the first call, so that a wall clock that jumps later does no harm.
+  // Computed only at the first call, so that later jumps of the wall clock have no effect.
   static const double launched = steady_seconds() - launch_age_s();
   return steady_seconds() - launched;
 }

@@ -1,3 +1,4 @@
+// Makes a process that crashes write a report with the stack (crash.h).
 #include "traffic/core/crash.h"
 
 #include <execinfo.h>
@@ -27,7 +28,7 @@ constexpr time_t kLongestReport_s = 10;
 // The handler may not allocate memory, so it uses these buffers.
 std::array<char, 64> crashing_process{};
 std::array<char, 4096> crash_log_path{};
-std::array<char, kStackBytes> crash_stack{};  // the process's own stack may be used up
+std::array<char, kStackBytes> crash_stack{};  // a crash may be due to a full stack
 std::atomic<pid_t> reporting_thread{0};       // the first thread that crashed
 static_assert(std::atomic<pid_t>::is_always_lock_free);
 
@@ -67,8 +68,8 @@ void report(int signal) {
   if (log >= 0) report(log, signal, frames.data(), count);
 }
 
-/// A second thread that crashes waits, since its death would cut off the report of the first. The
-/// handler of a crash within the report only ends the process.
+/// Handles a crash. A second thread that crashes waits, because its death would end the process
+/// before the first thread has written its report. A crash within the report only ends the process.
 void report_and_die(int signal) {
   const pid_t self = gettid();
   pid_t none = 0;

@@ -1,3 +1,4 @@
+// Throws the error of a check that has failed (TRAFFIC_CHECK).
 #include "traffic/core/error.h"
 
 #include <string_view>

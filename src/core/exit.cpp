@@ -1,3 +1,4 @@
+// Ends a program without running static destructors.
 #include "traffic/core/exit.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// Injects faults that the environment variable TRAFFIC_FAULT lists, for tests (fault.h).
 #include "traffic/core/fault.h"
 
 #include <fmt/core.h>
@@ -181,7 +182,7 @@ Action hit(std::string_view site, std::int64_t rank, std::int64_t step) {
         (point.step >= 0 && point.step != step)) {
       continue;
     }
-    // A fault at a given step happens once: if the step is repeated, it has no fault.
+    // A fault at a given step happens once. If the program repeats the step, nothing happens.
     if (point.step >= 0 && spent[i].exchange(true)) continue;
     if (point.probability < 1 && !is_drawn(point.probability)) continue;
     if (const Action action = act(point, rank, step); action != Action::kNone) left = action;

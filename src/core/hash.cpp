@@ -1,3 +1,4 @@
+// The hash function XXH3 with 64 bits.
 #include "traffic/core/hash.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Writes and reads the content of run.lock: which process uses a run folder.
 #include "traffic/core/lock_holder.h"
 
 #include <fmt/format.h>

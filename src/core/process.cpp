@@ -1,3 +1,4 @@
+// Memory, load and identity of this process and of the machine, from /proc and control groups.
 #include "traffic/core/process.h"
 
 #include <sys/resource.h>
@@ -20,7 +21,7 @@ namespace traffic {
 namespace {
 
 /// Reads a row such as "Key: 7 kB" of a file of the kernel.
-/// @return bytes; nothing if the file has no row with this key
+/// @return the number in bytes; nullopt if the file has no row with this key
 std::optional<std::int64_t> bytes_of(const std::filesystem::path& path, const std::string& key) {
   std::ifstream file(path);
   std::string word;
@@ -41,12 +42,13 @@ std::int64_t limit_in(const std::filesystem::path& path) {
   return file >> limit && limit > 0 ? limit : std::numeric_limits<std::int64_t>::max();
 }
 
-/// A control group that limits memory: its folder and the names of its files in version 1 or 2.
+/// A control group of Linux that limits memory: its folder and the names of its files, which differ
+/// between version 1 and version 2 of control groups.
 struct MemoryGroup {
   std::filesystem::path root;
-  std::filesystem::path group;  ///< below it
-  const char* limit;
-  const char* events;
+  std::filesystem::path group;  ///< folder of the group, relative to root
+  const char* limit;            ///< file with the limit
+  const char* events;           ///< file with the number of killed processes
 };
 
 std::vector<MemoryGroup> memory_groups(const std::filesystem::path& mount,
@@ -86,8 +88,8 @@ std::int64_t number_after(std::string_view wanted, const std::filesystem::path& 
 }  // namespace
 
 std::int64_t peak_rss_bytes() {
-  // VmHWM starts anew when a process executes a program. The peak of getrusage does not: it may be
-  // the peak of the parent that forked this process.
+  // VmHWM starts anew when a process executes a program. The peak that getrusage() reports does
+  // not: it may be the peak of the parent that forked this process.
   if (const auto bytes = bytes_of("/proc/self/status", "VmHWM:")) return *bytes;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -125,7 +127,8 @@ double load_average() {
 
 std::int64_t cgroup_memory_limit_bytes(const std::filesystem::path& mount,
                                        std::string_view groups) {
-  // In a container the root may be the container's own group, so the root is always checked, too.
+  // In a container the root of the file system may be the container's own group, so this function
+  // always checks the root, too.
   std::int64_t least = std::min(limit_in(mount / "memory.max"),
                                 limit_in(mount / "memory" / "memory.limit_in_bytes"));
   for (const MemoryGroup& of : memory_groups(mount, groups)) {
@@ -154,7 +157,8 @@ std::vector<std::string> command_line() {
 }
 
 std::int64_t num_oom_kills() {
-  // The machine's count includes processes of other users, so the group's count is better.
+  // Prefers the count of this process's group, because the machine's count includes processes of
+  // other users.
   const std::int64_t ours = cgroup_oom_kills("/sys/fs/cgroup", own_groups());
   return ours >= 0 ? ours : std::max<std::int64_t>(0, number_after("oom_kill", "/proc/vmstat"));
 }

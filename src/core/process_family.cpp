@@ -1,3 +1,4 @@
+// Finds the processes of a run on this machine (process_family.h).
 #include "traffic/core/process_family.h"
 
 #include <fmt/format.h>
@@ -56,7 +57,7 @@ std::vector<ProcessFacts> family_of(int pid) {
   const int root = by_starter ? parent->first : pid;
   std::vector<ProcessFacts> family;
   for (const auto& [number, stat] : all) {
-    // Follows the parents up to the root, in fewer steps than there are processes.
+    // Follows the parents up to `root`, in at most as many steps as there are processes.
     int above = number;
     for (std::size_t i = 0; i < all.size() && above != root; ++i) {
       const auto found = all.find(above);

@@ -1,3 +1,4 @@
+// A random number generator, and a function that derives seeds.
 #include "traffic/core/random.h"
 
 #include <bit>

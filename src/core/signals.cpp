@@ -1,3 +1,4 @@
+// Records signals that ask a program to stop (signals.h).
 #include "traffic/core/signals.h"
 
 #include <unistd.h>
@@ -12,8 +13,8 @@
 namespace traffic {
 namespace {
 
-/// A SIGINT is often sent twice at once: `timeout -s INT` and job managers signal the program and
-/// then its process group. Such a pair is one request.
+/// Two SIGINT within this time count as one request: `timeout -s INT` and job managers signal the
+/// program and at once its process group.
 constexpr double kSameInterrupt_s = 0.5;
 
 std::atomic<int> g_request{0};
@@ -55,7 +56,7 @@ void handle(int signal) noexcept {
 void install(int signal, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;  // libraries that do not expect EINTR continue
+  action.sa_flags = SA_RESTART;  // some libraries do not expect that a signal ends a system call
   sigemptyset(&action.sa_mask);
   TRAFFIC_CHECK(sigaction(signal, &action, nullptr) == 0, "sigaction({}) failed: errno {}", signal,
                 errno);
@@ -67,7 +68,7 @@ void install_stop_handlers() {
   for (const int signal : {SIGUSR1, SIGTERM, SIGINT}) install(signal, handle);
   struct sigaction present {};
   sigaction(SIGHUP, nullptr, &present);
-  if (present.sa_handler != SIG_IGN) install(SIGHUP, handle);  // nohup ignores it
+  if (present.sa_handler != SIG_IGN) install(SIGHUP, handle);  // under nohup it stays ignored
   install(SIGPIPE, SIG_IGN);
 }
 

@@ -1,3 +1,4 @@
+// Functions for text that people read: similar names, escapes, sizes and durations (text.h).
 #include "traffic/core/text.h"
 
 #include <fmt/format.h>
@@ -46,8 +47,8 @@ std::optional<std::string_view> nearest_name(std::string_view name,
 }
 
 bool is_utf8(std::string_view text) {
-  // Smallest code point that needs 2, 3 or 4 bytes. Longer encodings of smaller code points are not
-  // allowed.
+  // Smallest code point that needs 2, 3 or 4 bytes (index). UTF-8 does not allow longer encodings
+  // than needed.
   constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
   std::size_t i = 0;
   while (i < text.size()) {

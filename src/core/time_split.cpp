@@ -1,3 +1,4 @@
+// Measures which shares of a rank's time go to each kind of work (time_split.h).
 #include "traffic/core/time_split.h"
 
 #include <numeric>

@@ -1,3 +1,4 @@
+// Version and build type of the programs.
 #include "traffic/core/version.h"
 
 namespace traffic {

@@ -1,3 +1,4 @@
+// Watchdog: a thread that runs an action if a call takes too long (watchdog.h).
 #include "traffic/core/watchdog.h"
 
 #include <chrono>

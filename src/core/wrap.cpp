@@ -1,3 +1,4 @@
+// Breaks text for people into lines that fit their terminal.
 #include "traffic/core/wrap.h"
 
 #include <sys/ioctl.h>
@@ -12,14 +13,15 @@ constexpr int kDefaultWidth = 80;
 constexpr int kNarrowest = 60;
 constexpr int kWidest = 120;  // longer lines are hard to read
 
-/// Counts characters, not bytes: continuation bytes of UTF-8 take no column.
+/// Number of characters of a UTF-8 text, each of which takes one column.
 std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-/// Column at which continuation lines begin: the column of the last text after two or more spaces,
-/// if at least half of the width remains there. Otherwise it is the line's own indentation.
+/// Column at which the second and later lines begin when a line is broken. It is the column of the
+/// last text after two or more spaces, if at least half of the width remains there. Otherwise it is
+/// the line's own indentation.
 std::size_t hanging_indent(std::string_view line, std::size_t width) {
   const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
   std::size_t indent = own;

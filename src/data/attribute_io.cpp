@@ -1,3 +1,4 @@
+// Writes and reads single attributes of HDF5 files (attribute_io.h).
 #include "attribute_io.h"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ h5::Dataspace list_space(hsize_t length) {
 }
 
 void write_text(hid_t file, const char* name, std::string_view text) {
-  // HDF5 limits attributes to 64 KiB, but command lines may be longer.
+  // HDF5 limits attributes to 64 KiB, but texts such as command lines may be longer.
   text = text.substr(0, kMaxStringBytes / 2);
   const std::string value(text.empty() ? std::string(1, '\0') : std::string(text));
   write_attribute(file, name, string_type(value.size()).get(), scalar_space().get(), value.data());

@@ -15,6 +15,7 @@
 namespace traffic::data {
 
 void write_attribute(hid_t file, const char* name, hid_t type, hid_t space, const void* value);
+/// The HDF5 shape of a list.
 [[nodiscard]] h5::Dataspace list_space(hsize_t length);
 /// Writes at most the first 32 KiB of the text.
 void write_text(hid_t file, const char* name, std::string_view text);

@@ -1,3 +1,4 @@
+// Writes and reads FileInfo, the attributes of a data set file (attributes.h).
 #include "attributes.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Changes the inputs of samples at random (augment.h).
 #include "augment.h"
 
 #include <algorithm>

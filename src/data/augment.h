@@ -1,6 +1,7 @@
 /// Augmenter changes the inputs of samples at random (data augmentation). BatchBuilder uses one for
 /// each sample that it builds. A sample gets the same changes whenever it is built in the same
-/// epoch. The targets of the losses are not changed, but a time shift moves inputs and targets.
+/// epoch. The values that the network shall predict are not changed, but a time shift moves them
+/// together with the inputs.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +18,8 @@ class Augmenter {
  public:
   /// Columns of the features that are changed, and the constants of their normalisation.
   struct Targets {
-    std::size_t position = 0;
-    std::size_t speed = 0;
+    std::size_t position = 0;  ///< column of the position
+    std::size_t speed = 0;     ///< column of the speed
     float position_scale = 1;
     float speed_offset = 0;
     float speed_scale = 1;
@@ -28,10 +29,11 @@ class Augmenter {
   Augmenter(const config::Augmentation& options, const Targets& targets, std::uint64_t seed,
             std::int64_t epoch, std::int64_t sample);
 
-  /// Draws by how many frames to move the anchor, from -time_shift_frames to +time_shift_frames.
+  /// Draws by how many frames to move the sample's anchor (its last observed frame). The number is
+  /// between -time_shift_frames and +time_shift_frames.
   [[nodiscard]] std::int64_t time_shift();
-  /// Draws the position jitter and the masked features of each vehicle. They are the same in all
-  /// frames of the sample.
+  /// Draws, for each vehicle, the random change of its position and the features that are set to
+  /// zero. Both are the same in all frames of the sample.
   void begin(std::size_t vehicles, std::size_t features);
   /// Changes the normalised features of a vehicle in one frame.
   void change_features(std::size_t vehicle, std::span<float> features);

@@ -1,3 +1,4 @@
+// Replaces samples of damaged blocks by samples of other blocks (bad_blocks.h).
 #include "bad_blocks.h"
 
 #include <algorithm>

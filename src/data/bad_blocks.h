@@ -1,6 +1,6 @@
-/// BadBlocks lets training continue when blocks of the data set cannot be decoded. It replaces
-/// their samples by samples of other blocks. It throws if the damaged blocks exceed a share of all
-/// samples (data.max_bad_file_share).
+/// BadBlocks lets training continue when blocks of the data set (groups of samples that are read
+/// together) cannot be decoded. It replaces their samples by samples of other blocks. It throws if
+/// the damaged blocks hold more than a share of all samples (data.max_bad_file_share).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class BadBlocks {
   BadBlocks(const SampleIndex& index, double allowed_share)
       : index_(index), allowed_share_(allowed_share) {}
 
-  /// Decodes the blocks of the draws.
+  /// Decodes the blocks of the draws, i.e. of the samples that the sampler has chosen for a batch.
   /// @return the draws, with replacements for samples of bad blocks
   /// @throws DataError if the damaged blocks exceed the allowed share
   [[nodiscard]] std::vector<Draw> replace(std::span<const Draw> draws, BlockCache& cache);
@@ -42,7 +42,7 @@ class BadBlocks {
   mutable std::mutex mutex_;
   std::map<std::size_t, std::string> found_;  ///< error message of each damaged block
   std::vector<std::string> messages_;
-  std::int64_t bad_samples_ = 0;
+  std::int64_t bad_samples_ = 0;  ///< number of samples in the damaged blocks
 };
 
 }  // namespace traffic::data

@@ -1,3 +1,4 @@
+// Batch: counts the bytes of a batch of recorded traffic, and moves it to a device.
 #include "traffic/data/batch.h"
 
 #include <array>

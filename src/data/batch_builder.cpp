@@ -1,3 +1,5 @@
+// BatchBuilder: fills the tensors of a batch from decoded blocks (batch_builder.h).
+// batch_targets.cpp fills the targets of the losses.
 #include "batch_builder.h"
 
 #include <algorithm>
@@ -14,8 +16,8 @@ struct EdgeBuffer {
   std::vector<std::int32_t> batch_row;  ///< [nodes of a frame] row of the batch's graph, or -1
 };
 
-/// Finds, for every node of the window's frame t, its row in the batch's graph; -1 for a node that
-/// does not belong to the sample.
+/// Finds, for every vehicle in frame t of the window (a sample of the batch), its row in the
+/// batch's graph; -1 for a vehicle that does not belong to the sample.
 void find_batch_rows(const BatchPlan& plan, const Window& window, std::size_t t,
                      std::vector<std::int32_t>& batch_row) {
   const std::int64_t frame = plan.block_frame(window, t);

@@ -1,5 +1,5 @@
-/// BatchBuilder builds batches (batch.h) of recorded traffic from decoded blocks. traffic_batches()
-/// returns it as a BatchSource for the loader.
+/// BatchBuilder builds batches (batch.h) of recorded traffic from decoded blocks (groups of samples
+/// that are read together). traffic_batches() returns it as a BatchSource for the loader.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,8 @@ class BatchBuilder final : public BatchSource<Batch> {
   /// Indices of node features and of edge features that a file lacks. They are zero in every batch.
   std::vector<std::size_t> missing_nodes_;
   std::vector<std::size_t> missing_edges_;
-  /// Whether all files have the features of leaders, without which there is no conflict label.
+  /// Whether all files have the features of leaders (vehicles ahead), from which the conflict label
+  /// is computed.
   bool has_leaders_ = true;
   Augmenter::Targets targets_;
 };

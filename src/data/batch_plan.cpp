@@ -1,3 +1,4 @@
+// Lists which rows of decoded blocks a batch consists of (batch_plan.h).
 #include "batch_plan.h"
 
 #include <algorithm>
@@ -5,9 +6,9 @@
 namespace traffic::data {
 namespace {
 
-/// Moves an anchor by `shift` frames, but not beyond the ends of its episode. Chooses the crop of
-/// the new frame that has about the same relative position among the crops as the old one. Does
-/// nothing if the new frame has no vehicles.
+/// Moves an anchor by `shift` frames, but not beyond the ends of its episode. If a frame is divided
+/// into several crops (samples with different vehicles), chooses the crop with about the same
+/// relative position as in the old frame. Does nothing if the new frame has no vehicles.
 void shift_anchor(std::int64_t shift, const Dataset& dataset, const BlockRange& range,
                   SampleLocation& at) {
   const DatasetReader& file = dataset.file(range.file);
@@ -51,7 +52,7 @@ Window open_window(const Dataset& dataset, const Draw& draw, const AugmentContex
   return window;
 }
 
-/// Finds the rows of each vehicle of a window in all frames, by following the links of FrameBlock
+/// Finds the rows of each vehicle of a window in all frames. It follows the links of FrameBlock
 /// from the anchor backwards and forwards.
 void trace(const Window& window, BatchPlan& plan) {
   const FrameBlock& block = *window.block;

@@ -1,5 +1,6 @@
-/// BatchPlan lists which rows of decoded blocks a batch consists of. BatchBuilder makes the plan
-/// first and then fills all tensors of the batch with it.
+/// BatchPlan lists which rows of decoded blocks a batch consists of. A row is a vehicle in a frame.
+/// The anchor of a sample is its last observed frame. BatchBuilder makes the plan first and then
+/// fills all tensors of the batch with it.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +21,16 @@ namespace traffic::data {
 /// One sample of the batch: its vehicles and frames.
 struct Window {
   std::shared_ptr<const FrameBlock> block;
-  std::int64_t anchor = 0;             ///< frame within the block
-  std::vector<std::int32_t> vehicles;  ///< rows of the block at the anchor
-  std::size_t first = 0;               ///< number of its first vehicle in the batch
+  std::int64_t anchor = 0;             ///< index of the anchor in the block
+  std::vector<std::int32_t> vehicles;  ///< rows of the sample's vehicles at the anchor
+  std::size_t first = 0;               ///< index of the sample's first vehicle in the batch
   std::optional<Augmenter> augmenter;  ///< empty if the inputs stay as recorded
 };
 
 struct BatchPlan {
   std::vector<Window> windows;
   std::size_t history = 0;         ///< number of history frames, anchor included
-  std::size_t horizon = 0;         ///< number of horizon frames
+  std::size_t horizon = 0;         ///< number of frames after the anchor, which are predicted
   std::size_t num_vehicles = 0;    ///< S, vehicles of all samples together
   std::vector<std::int32_t> rows;  ///< [history + horizon, S] row of the block; -1 where the
                                    ///< vehicle is not present

@@ -3,7 +3,7 @@
 
 namespace traffic::data {
 
-/// Whether the time-to-collision with the leader is below the limit.
+/// Whether the time to collision with the leader (the vehicle ahead) is below conflict_ttc_s.
 /// @param features one vehicle's node features in physical units
 bool BatchBuilder::in_conflict(const float* features) const {
   const float closing_mps = -features[columns_.leader_relative_speed];

@@ -1,3 +1,4 @@
+// BlockCache: keeps decoded blocks of a data set in memory, up to a limit in bytes.
 #include "traffic/data/block_cache.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Compresses and decompresses chunks of a column as HDF5's filters do (chunk_codec.h).
 #include "chunk_codec.h"
 
 #include <libdeflate.h>
@@ -25,9 +26,9 @@ void unshuffle_elements(const std::byte* in, std::size_t n, std::byte* out) {
 
 enum class Direction { kShuffle, kUnshuffle };
 
-/// Shuffles or unshuffles bytes as HDF5's filter "shuffle" does: of n elements, byte j of element i
-/// moves to position j * n + i, or back. Bytes after the last whole element, and elements of one
-/// byte, stay in place.
+/// Shuffles or unshuffles bytes as HDF5's filter "shuffle" does. Shuffling n elements moves byte j
+/// of element i to position j * n + i; unshuffling moves it back. Bytes after the last whole
+/// element, and elements of one byte, stay in place.
 template <Direction D>
 void reorder(std::span<const std::byte> in, std::size_t element_size, std::byte* out) {
   const auto of = [&]<std::size_t Size>() {
@@ -46,8 +47,8 @@ void reorder(std::span<const std::byte> in, std::size_t element_size, std::byte*
   std::memcpy(out + done, in.data() + done, in.size() - done);
 }
 
-/// Decompresses a zlib stream.
-/// @return whether it decodes to exactly out.size() bytes
+/// Decompresses data in zlib format.
+/// @return whether the result has exactly out.size() bytes
 bool inflate_exactly(std::span<const std::byte> in, libdeflate_decompressor* decompressor,
                      std::span<std::byte> out) {
   return libdeflate_zlib_decompress(decompressor, in.data(), in.size(), out.data(), out.size(),

@@ -1,6 +1,7 @@
-/// Compresses and decompresses chunks: applies and undoes the three HDF5 filters of the file format
-/// without calling HDF5. HDF5 has one lock for the whole library. Without its filters it holds the
-/// lock only while it reads or writes the stored bytes, so several threads can compress at once.
+/// Compresses and decompresses chunks, the units in which HDF5 stores a column. Applies and undoes
+/// the three HDF5 filters of the file format without calling HDF5, which has one lock for the whole
+/// library. HDF5 then holds the lock only while it reads or writes the stored bytes, so several
+/// threads can compress at once.
 #pragma once
 
 #include <cstddef>

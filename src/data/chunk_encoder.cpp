@@ -1,3 +1,4 @@
+// ChunkEncoder: compresses chunks in several threads, in a fixed order (chunk_encoder.h).
 #include "chunk_encoder.h"
 
 #include <utility>

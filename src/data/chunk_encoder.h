@@ -17,11 +17,11 @@ namespace traffic::data {
 
 /// A fixed number of rows of a column, the unit in which HDF5 stores and compresses them.
 struct Chunk {
-  std::size_t column = 0;
-  std::int64_t first_row = 0;
+  std::size_t column = 0;      ///< index of the column in the file
+  std::int64_t first_row = 0;  ///< index of the chunk's first row in the column
   std::int64_t rows = 0;  ///< rows with content; the last chunk of a column is padded with zeros
-  std::size_t element_size = 1;
-  std::vector<std::byte> bytes;  ///< the rows; after packing the bytes that HDF5 stores
+  std::size_t element_size = 1;  ///< in bytes
+  std::vector<std::byte> bytes;  ///< before packing the rows, then the bytes that HDF5 stores
 };
 
 /// Only one thread may call give() and take().
@@ -34,8 +34,8 @@ class ChunkEncoder {
   ChunkEncoder& operator=(const ChunkEncoder&) = delete;
 
   void give(Chunk chunk);
-  /// Takes the next packed chunk. Waits for it if `all` is true, or if so many chunks are queued
-  /// that waiting does not leave the threads without work.
+  /// Takes the next packed chunk. Waits for it if `all` is true. Also waits if so many chunks are
+  /// queued that the threads have work in the meantime.
   /// @return false if no chunk is ready, or all chunks have been taken
   bool take(Chunk& packed, bool all);
 

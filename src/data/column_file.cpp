@@ -1,3 +1,4 @@
+// ColumnFile: writes a new HDF5 file that consists of columns (column_file.h).
 #include "column_file.h"
 
 #include <array>
@@ -13,8 +14,8 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kMiB = 1024 * 1024;
 /// Number of bytes that are written between two checks of the free disk space.
 constexpr std::int64_t kSpaceCheckBytes = 16 * kMiB;
-/// Required free disk space. It is enough for the bytes until the next check and for the end of the
-/// file.
+/// Required free disk space. It suffices for the bytes that are written until the next check, and
+/// for the rest of the file.
 constexpr std::int64_t kReserveBytes = 32 * kMiB;
 
 void check_free_space(const fs::path& folder) {

@@ -53,7 +53,7 @@ class ColumnFile {
   ChunkEncoder encoder_;
   std::set<std::string> groups_;
   std::deque<ColumnWriter> columns_;
-  std::int64_t checked_at_bytes_ = 0;
+  std::int64_t checked_at_bytes_ = 0;  ///< bytes written when the disk space was last checked
 };
 
 }  // namespace traffic::data

@@ -1,3 +1,4 @@
+// ColumnReader: checks and reads one column of an HDF5 file (column_reader.h).
 #include "column_reader.h"
 
 #include <unistd.h>
@@ -15,7 +16,7 @@ namespace {
 /// Maximum size of an accepted chunk. It limits memory, because a reader thread holds several
 /// decoded chunks.
 constexpr std::uint64_t kMaxChunkBytes = 64ULL << 20;
-/// The best compression ratio that deflate can reach.
+/// The highest compression ratio that deflate can reach.
 constexpr std::uint64_t kMaxCompression = 1032;
 /// Rows of a contiguous data set are read and checked in pieces of this size.
 constexpr std::uint64_t kPieceBytes = 1ULL << 20;

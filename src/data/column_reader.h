@@ -41,8 +41,8 @@ class ColumnReader {
   /// Size in the file, after compression.
   [[nodiscard]] std::int64_t stored_bytes() const;
 
-  /// Reads the rows first to first + count - 1. Contiguous columns, which have no filters, are read
-  /// from the file without HDF5. Thread-safe.
+  /// Reads the rows first to first + count - 1. Columns without chunks (contiguous ones), which
+  /// have no filters, are read from the file without HDF5. Thread-safe.
   /// @param out receives the rows: count * row_bytes() bytes
   /// @throws DataError naming the damaged chunk
   void read(std::int64_t first, std::int64_t count, std::span<std::byte> out) const;

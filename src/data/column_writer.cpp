@@ -1,3 +1,4 @@
+// ColumnWriter: writes one column of a new HDF5 file (column_writer.h).
 #include "column_writer.h"
 
 #include <algorithm>

@@ -42,6 +42,7 @@ class ColumnWriter {
   }
   /// Number of bytes stored so far.
   [[nodiscard]] std::int64_t bytes_written() const { return bytes_written_; }
+  /// Hash of all rows that were appended.
   [[nodiscard]] std::uint64_t digest() const { return hash_.digest(); }
 
  private:
@@ -55,9 +56,9 @@ class ColumnWriter {
   std::size_t chunk_bytes_;
   ChunkEncoder& encoder_;
   h5::Dataset dataset_;
-  std::vector<std::byte> buffer_;  ///< rows of the incomplete chunk
-  std::vector<std::uint16_t> halves_;
-  std::int64_t rows_given_ = 0;
+  std::vector<std::byte> buffer_;      ///< rows of the incomplete chunk
+  std::vector<std::uint16_t> halves_;  ///< buffer for values converted to float16
+  std::int64_t rows_given_ = 0;        ///< rows in chunks that were given to the encoder
   std::int64_t bytes_written_ = 0;
   Hasher hash_;
 };

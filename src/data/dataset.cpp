@@ -1,3 +1,4 @@
+// Dataset: opens the files of one split, and enumerates their samples and blocks.
 #include "traffic/data/dataset.h"
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 namespace traffic::data {
 namespace {
 
-/// Target size of a decoded block. It is large compared with the frames that two neighbouring
-/// blocks have in common, and small compared with data.cache_mb.
+/// Size that a decoded block should have. It is large compared with the frames that two
+/// neighbouring blocks have in common, and small compared with data.cache_mb.
 constexpr std::int64_t kBlockBytes = 8 << 20;
 /// Maximum number of frames in a block. It limits blocks whose frames have few vehicles.
 constexpr std::int64_t kBlockFrames = 1024;

@@ -1,3 +1,4 @@
+// Reads the frames of an episode one after the other from a data set file.
 #include "traffic/data/episode_frames.h"
 
 #include <algorithm>

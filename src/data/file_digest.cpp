@@ -1,3 +1,4 @@
+// Computes hashes of the episodes of a data set file, by which equal traffic is found.
 #include "traffic/data/file_digest.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The columns of the file format of recorded traffic, and the names of splits and element types.
 #include "traffic/data/format.h"
 
 #include <fmt/ranges.h>
@@ -7,8 +8,8 @@
 namespace traffic::data {
 namespace {
 
-// Rows per chunk. A chunk has 30 to 450 KiB. Reading a range of frames decodes whole chunks, so
-// chunks are small enough that few unneeded rows are decoded at both ends of the range.
+// Rows per chunk. A chunk has 30 to 450 KiB. Reading a range of frames decodes whole chunks. Chunks
+// are therefore so small that few rows are decoded in vain at both ends of the range.
 constexpr int kNodeChunk = 2048;
 constexpr int kSmallNodeChunk = 8192;
 constexpr int kEdgeChunk = 16384;

@@ -1,3 +1,4 @@
+// Reads a block of frames, and links the rows of each vehicle (frame_block.h).
 #include "frame_block.h"
 
 #include <unordered_map>

@@ -1,5 +1,5 @@
-/// FrameBlock: a decoded block of recorded frames, with links from each row (a vehicle in a frame)
-/// to the same vehicle's rows in other frames.
+/// FrameBlock: a decoded block of consecutive recorded frames. It has n rows, one for each vehicle
+/// in each frame. Links lead from a row to the same vehicle's rows in the frames before and after.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace traffic::data {
 
 struct FrameBlock final : Block {
   PackedFrames frames;
-  std::vector<std::int32_t> next;  ///< [n] the vehicle's next row; -1 if there is none
-  std::vector<std::int32_t> prev;  ///< [n] the vehicle's previous row; -1 if there is none
+  std::vector<std::int32_t> next;  ///< [n] the vehicle's row in the next frame; -1 if none
+  std::vector<std::int32_t> prev;  ///< [n] the vehicle's row in the previous frame; -1 if none
 
   /// First row of a frame of the block.
   [[nodiscard]] std::int32_t first_row(std::int64_t frame) const {

@@ -1,3 +1,4 @@
+// Error handling of calls of the HDF5 library (hdf5_handle.h).
 #include "hdf5_handle.h"
 
 #include <bit>
@@ -9,7 +10,8 @@ static_assert(std::endian::native == std::endian::little,
               "chunks are decoded without a change of byte order");
 
 herr_t append_reason(unsigned depth, const H5E_error2_t* entry, void* out) {
-  // Takes only the innermost entries of the error stack. The outer ones repeat that a call failed.
+  // Takes only the innermost entries of the error stack. The outer entries only repeat that a call
+  // has failed.
   constexpr unsigned kReasons = 2;
   if (depth < kReasons && entry->desc != nullptr) {
     auto& text = *static_cast<std::string*>(out);

@@ -1,3 +1,4 @@
+// DataLoader: reader threads that decode blocks and build the batches of a rank in advance.
 #include "traffic/data/loader.h"
 
 #include <algorithm>
@@ -17,9 +18,9 @@
 namespace traffic::data {
 namespace {
 
-/// Bytes for cached blocks and finished batches: three quarters of data.cache_mb. The rest is for
-/// decoded chunks, for batches that are being built, and for memory that the allocator does not
-/// return to the system.
+/// Bytes for cached blocks and finished batches: three quarters of data.cache_mb. The last quarter
+/// is for decoded chunks, for batches that are being built, and for memory that the allocator does
+/// not return to the system.
 std::int64_t kept_bytes(const config::Data& data) {
   constexpr std::int64_t kMiB = 1024 * 1024;
   return data.cache_mb * kMiB / 4 * 3;
@@ -94,16 +95,16 @@ struct AnyLoader::Impl {
 
   // State of the thread that uses the loader.
   SamplerState state;
-  std::int64_t next_out = 0;  ///< step that next() returns next
+  std::int64_t next_out = 0;  ///< step whose batch next() returns next
   double wait_seconds = 0;
 
   std::mutex mutex;
   std::condition_variable work;   ///< wakes reader threads when there may be work
   std::condition_variable ready;  ///< wakes next() when an outcome arrives
   std::shared_ptr<const EpochShare> share;
-  std::int64_t generation = 0;  ///< number of `share`; outcomes of earlier shares are dropped
+  std::int64_t generation = 0;  ///< counts the values of `share`; drops outcomes of earlier ones
   std::int64_t epoch = 0;
-  std::int64_t next_task = 0;                ///< step that a reader thread begins next
+  std::int64_t next_task = 0;                ///< step whose batch a reader thread builds next
   std::int64_t given_out = 0;                ///< copy of next_out for the reader threads
   std::map<std::int64_t, Outcome> outcomes;  ///< finished batches, by step
   bool stop = false;
@@ -187,7 +188,7 @@ AnyLoader::Impl::Outcome AnyLoader::Impl::make(const EpochShare& from, std::int6
   Outcome outcome;
   try {
     const auto draws = from.draws(step);
-    // If no damage is allowed, bad_blocks is not needed: build_any() throws for a damaged block.
+    // If no block may be damaged, bad_blocks is not needed: build_any() throws for a damaged block.
     outcome.batch = options.data.max_bad_file_share > 0
                         ? source->build_any(bad_blocks.replace(draws, cache), of_epoch, cache)
                         : source->build_any(draws, of_epoch, cache);

@@ -49,7 +49,7 @@ void DatasetReader::Impl::read_features(Column name, std::int64_t first, std::in
   check_finite(from, out, first, width);
 }
 
-/// Reads and checks the edges of the frames of `out`. The nodes of `out` must have been read.
+/// Reads and checks the edges of the frames in `out`, whose nodes must have been read before.
 void DatasetReader::Impl::read_edges(std::int64_t first_frame, PackedFrames& out) const {
   const std::int64_t count = out.num_frames();
   const auto first = static_cast<std::size_t>(first_frame);

@@ -1,3 +1,4 @@
+// Tells whether speeds, accelerations and movements of recorded vehicles are physically possible.
 #include "traffic/data/plausible.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace traffic::data {
 namespace {
 
-constexpr double kStretchM = 20;  ///< length of a stretch
+constexpr double kStretchM = 20;  ///< length of a stretch, for which one ratio is computed
 /// If frames are far apart, only ratios below this are impossible. Such a ratio means that the
 /// times are milliseconds.
 constexpr double kSmallestRatioOfLongSteps = 0.01;

@@ -8,7 +8,7 @@
 
 namespace traffic::data {
 
-/// Keeps the first 20 messages and counts further ones.
+/// Keeps the first kMost messages, and counts the messages after them.
 class Problems {
  public:
   void add(std::string text) {

@@ -1,3 +1,5 @@
+// DatasetReader: opens a data set file, checks its structure and reads its tables.
+// packed_frames.cpp reads the frames.
 #include "traffic/data/reader.h"
 
 #include <glob.h>
@@ -18,10 +20,11 @@ constexpr std::int64_t kMaxVehiclesPerFrame = 1 << 20;
 constexpr std::int64_t kMaxEdgesPerFrame = 1 << 24;
 constexpr std::int64_t kMaxFrames = 1LL << 28;
 /// Limit of the memory for node_ptr and edge_ptr: a fixed amount plus a multiple of the file size.
-/// No sound file exceeds it, because a frame takes more space in the file than in these tables.
+/// An undamaged file does not exceed it, because a frame takes more space in the file than in these
+/// tables.
 constexpr std::int64_t kTableBytes = 64LL << 20;
 constexpr std::int64_t kTableBytesPerByte = 8;
-/// Limits of frames_at_once().
+/// Maximum size and number of the frames that frames_at_once() proposes to read together.
 constexpr std::int64_t kBytesAtOnce = 32LL << 20;
 constexpr std::int64_t kMostFramesAtOnce = 64;
 

@@ -29,10 +29,10 @@ struct DatasetReader::Impl {
   FileInfo info;
   std::vector<ColumnReader> columns;
   std::vector<Episode> episodes;
-  std::vector<std::int64_t> node_ptr;
-  std::vector<std::int64_t> edge_ptr;
+  std::vector<std::int64_t> node_ptr;  ///< frame f has the nodes node_ptr[f] to node_ptr[f + 1] - 1
+  std::vector<std::int64_t> edge_ptr;  ///< frame f has the edges edge_ptr[f] to edge_ptr[f + 1] - 1
   std::size_t num_features = 0;
-  std::size_t position_column = 0;
+  std::size_t position_column = 0;  ///< column of the position in the node features
 };
 
 }  // namespace traffic::data

@@ -1,3 +1,4 @@
+// Sampler: decides which samples each rank gets in each step of an epoch (sampler.h).
 #include "traffic/data/sampler.h"
 
 #include <algorithm>
@@ -155,8 +156,9 @@ EpochShare Sampler::share(const SamplerState& state, std::int64_t rank) const {
   return {std::move(samples), batch_sizes[r], cut.steps, left.empty() ? 0 : left.front()};
 }
 
-/// The samples that no rank has used in the stages of the state. They are ordered by rank, and
-/// within a rank as the rank would have used them.
+/// The samples that no rank has used in the stages of the state (parts of the epoch, each with its
+/// own number of ranks). They are ordered by rank, and within a rank as the rank would have used
+/// them.
 std::vector<std::int64_t> Sampler::left_over(const SamplerState& state) const {
   std::vector<std::int64_t> order;
   const std::int64_t all = index_->num_samples();
@@ -204,8 +206,8 @@ std::vector<Sampler::BlockSamples> Sampler::run_of_blocks(std::int64_t epoch, st
   return run;
 }
 
-/// Same as run_of_blocks() for kTime and kRegion, whose list is the same in all epochs. The blocks
-/// are in the order of recording.
+/// Does the same as run_of_blocks() for the options kTime and kRegion. With them the list of
+/// samples is the same in all epochs, and the blocks are in the order of recording.
 std::vector<Sampler::BlockSamples> Sampler::fixed_run(std::int64_t begin, std::int64_t end) const {
   std::vector<std::int64_t> samples(static_cast<std::size_t>(end - begin));
   if (options_.shards == Shards::kTime) {
@@ -226,8 +228,8 @@ std::vector<Sampler::BlockSamples> Sampler::fixed_run(std::int64_t begin, std::i
   return run;
 }
 
-/// The samples at positions begin to end - 1 of an epoch's list, mixed within the sliding window.
-/// It is the order in which a rank uses them in the first stage.
+/// The samples at positions begin to end - 1 of an epoch's list, in the order in which a rank uses
+/// them in the first stage. They are mixed within a sliding window of shuffle_chunks blocks.
 std::vector<std::int64_t> Sampler::first_order(std::int64_t epoch, std::int64_t begin,
                                                std::int64_t end) const {
   // The sort key of a sample is the position of its block plus a random number between 0 and

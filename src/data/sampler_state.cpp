@@ -1,4 +1,5 @@
-// Functions of sampler.h that do not need the list of samples: options and SamplerState.
+// The functions of sampler.h that do not need the list of samples. They parse options, divide a
+// step's samples among the ranks, and encode and decode SamplerState.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

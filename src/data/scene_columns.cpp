@@ -1,3 +1,4 @@
+// The columns and attributes of files of recorded scenes (scene_columns.h).
 #include "scene_columns.h"
 
 #include <array>

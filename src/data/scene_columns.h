@@ -12,9 +12,9 @@
 
 namespace traffic::data {
 
-/// A column whose name ends in Ptr tells which rows of another group belong to an object: rows
-/// ptr[i] to ptr[i + 1] - 1 belong to object i. It has one row more than there are objects. For
-/// example, kMapLanePtr tells which lanes belong to a map.
+/// The columns. A column whose name ends in Ptr tells which rows of another group belong to an
+/// object: rows ptr[i] to ptr[i + 1] - 1 belong to object i. It has one row more than there are
+/// objects. For example, kMapLanePtr tells which lanes belong to a map.
 enum class SceneField : std::uint8_t {
   kStringBytes,
   kStringPtr,

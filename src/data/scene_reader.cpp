@@ -1,4 +1,4 @@
-// Implements SceneReader (traffic/data/scene_file.h).
+// SceneReader: reads recorded scenes from a file (traffic/data/scene_file.h).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,8 +14,8 @@
 namespace traffic::data {
 namespace {
 
-/// Limit of the memory for columns that are decoded at once: a fixed amount plus a multiple of the
-/// file size. A file that was made to do harm could otherwise fill the memory, because deflate
+/// Limit of the memory for columns that are decoded together: a fixed amount plus a multiple of the
+/// file size. Without it, a file that was made to do harm could fill the memory, because deflate
 /// compresses repeated bytes by a factor of 1000.
 constexpr std::int64_t kFixedBytes = 64LL << 20;
 constexpr std::int64_t kBytesPerFileByte = 32;
@@ -128,6 +128,7 @@ struct SceneReader::Impl {
   std::int64_t file_bytes;
   std::vector<ColumnReader> columns;
   std::vector<std::string> strings;
+  // Rows ptr[i] to ptr[i + 1] - 1 of another group belong to map, episode, route or frame i.
   std::vector<std::int64_t> lane_ptr;    ///< [maps + 1]
   std::vector<std::int64_t> edge_ptr;    ///< [maps + 1]
   std::vector<std::int64_t> link_ptr;    ///< [maps + 1]

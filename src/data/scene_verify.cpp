@@ -1,4 +1,5 @@
-// find_problems() of verify.h for files of scenes.
+// find_problems() of verify.h for files of recorded scenes: checks the hash, the structure and the
+// movements of vehicles.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -26,11 +27,12 @@ constexpr double kMaxSlip_rad = 1.0;
 /// Maximum distance of a vehicle from the edge of its lane, beyond half its length. Vehicles have
 /// such distances while they change lanes.
 constexpr double kMaxBesideLane_m = 4.0;
-/// Headings and lanes are reported only if more than this share of them disagrees with the
-/// positions. Single vehicles may reverse or collide, and a lane may be drawn in a wrong place.
+/// Headings are reported only if more than this share of them contradicts the movements, and lanes
+/// only if more than this share contradicts the positions. Single vehicles may reverse or collide,
+/// and a lane may be drawn in a wrong place.
 constexpr double kMaxOddShare = 0.05;
-/// Added to the maximum distance that a vehicle can cover between two frames. The centre of a
-/// turning vehicle swings, and simulators end collisions with a jump.
+/// Metres by which a vehicle may move farther between two frames than its speed allows. The centre
+/// of a turning vehicle swings, and simulators end collisions with a jump.
 constexpr double kSwing_m = 2.0;
 
 double distance_to_segment(const driving::Point& a, const driving::Point& b,

@@ -1,4 +1,4 @@
-// Implements SceneWriter (traffic/data/scene_file.h).
+// SceneWriter: writes recorded scenes to a file (traffic/data/scene_file.h).
 #include <array>
 #include <memory>
 #include <unordered_map>
@@ -36,7 +36,7 @@ struct SceneWriter::Impl {
     column(field).append_values(std::span<const T>(&value, 1));
   }
 
-  /// Appends of(item) for each item.
+  /// Appends the value of(item) to a column for each item.
   template <typename T, typename Item, typename Of>
   void append_each(SceneField field, std::span<const Item> items, const Of& of) {
     std::vector<T> values;

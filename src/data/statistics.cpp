@@ -1,3 +1,4 @@
+// Statistics of data sets: ranges, histograms, label rates, and the error of a simple prediction.
 #include "traffic/data/statistics.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ void Moments::merge(const Moments& other) {
     *this = other;
     return;
   }
-  // The pairwise update of Chan, Golub and LeVeque (1979).
+  // Joins means and squared deviations of two sets as Chan, Golub and LeVeque (1979) do.
   const auto n = static_cast<double>(count_);
   const auto m = static_cast<double>(other.count_);
   const double delta = other.mean_ - mean_;
@@ -210,7 +211,7 @@ void Statistics::compare(const Frame& now, std::vector<Frame>& past) {
   }
 }
 
-/// Counts the labels of a frame after all frames of its horizon have been read.
+/// Counts the conflict labels of a frame. Call it after all frames of its horizon have been read.
 void Statistics::close(const Frame& frame) {
   for (const auto& [id, vehicle] : frame) {
     if (!vehicle.has_future) continue;

@@ -1,3 +1,4 @@
+// Checks the whole content of a data set file (verify.h).
 #include "traffic/data/verify.h"
 
 #include <algorithm>
@@ -48,8 +49,8 @@ void check_checksums(const DatasetReader& file, Problems& problems) {
   }
 }
 
-/// Checks the frames of a file one after the other. It finds vehicles that a frame has twice, and
-/// impossible speeds and movements. There may be thousands of occurrences, so it reports one
+/// Checks the frames of a file one after the other. It finds vehicles that occur twice in a frame,
+/// and impossible speeds and movements. There may be thousands of occurrences, so it reports one
 /// message for each kind of problem, with the first occurrence and the number of occurrences.
 class MovementCheck {
  public:
@@ -107,6 +108,7 @@ class MovementCheck {
     std::int64_t count = 0;  ///< number of occurrences
     std::string first{};     ///< description of the first occurrence
   };
+  /// Position and speed of a vehicle in one frame.
   struct Place {
     double position_m = 0;
     double x_m = 0;
@@ -119,9 +121,9 @@ class MovementCheck {
     DisplacementRatio::Stretch in_plane{};
   };
 
-  /// Limits of the ratio of displacements to the distances that follow from the speeds. Wrong units
-  /// give larger ratios. The limit for xy_m is wider, because a road network may draw a road longer
-  /// or shorter than it is.
+  /// Limits of the ratio of displacements to the distances that follow from the speeds, and of its
+  /// reciprocal. Wrong units give larger values. The limit for xy_m is wider, because a road
+  /// network may draw a road longer or shorter than it is.
   static constexpr double kLargestPositionRatio = 1.4;
   static constexpr double kLargestPlaneRatio = 3;
 

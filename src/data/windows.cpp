@@ -1,3 +1,5 @@
+// Defines samples: the frames of an episode that are anchors, and the division of a frame with many
+// vehicles into crops.
 #include "traffic/data/windows.h"
 
 #include <algorithm>

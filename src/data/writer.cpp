@@ -1,3 +1,4 @@
+// DatasetWriter: writes a data set file episode by episode (traffic/data/writer.h).
 #include "traffic/data/writer.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A driver that keeps its speed and direction.
 #include "traffic/driving/rule_drivers.h"
 
 namespace traffic::driving {

@@ -1,3 +1,4 @@
+// Measures how a vehicle, the ego, is driven (drive_measures.h).
 #include "traffic/driving/drive_measures.h"
 
 #include <algorithm>
@@ -10,9 +11,9 @@
 namespace traffic::driving {
 namespace {
 
-/// Slower vehicles count as standing.
+/// A vehicle that is slower counts as standing.
 constexpr double kStanding_mps = 0.1;
-/// The score is 0 if the vehicle was off its lanes for longer than this.
+/// The score is 0 if the ego (the vehicle that is measured) was off the road for longer than this.
 constexpr double kMaxOffLane_s = 1.0;
 /// A vehicle is too close if the ego would touch it within this time.
 constexpr double kClose_s = 1.0;
@@ -32,7 +33,7 @@ bool is_close(const Box& ego, const Box& other) {
   return false;
 }
 
-/// A box as thin as the front bumper.
+/// The front end of a vehicle, as a thin box.
 Box front_of(const Box& box) {
   constexpr float kDepth_m = 0.3F;
   const Point centre = from_frame(box.pose, {.x_m = 0.5F * (box.length_m - kDepth_m), .y_m = 0.0F});
@@ -76,7 +77,8 @@ void DriveMeter::step(double step_s, const Box& ego, std::span<const Neighbour> 
   last_ = ego;
 }
 
-/// Vehicles that overlap with the ego in the first step do not count: no driver has caused that.
+/// Counts vehicles that overlap with the ego, each once. Overlaps in the first step do not count:
+/// the driver has not caused them.
 void DriveMeter::note_collisions(const Box& ego, std::span<const Neighbour> near) {
   for (const Neighbour& other : near) {
     const double apart_m =
@@ -91,9 +93,9 @@ void DriveMeter::note_collisions(const Box& ego, std::span<const Neighbour> near
   }
 }
 
-/// As in nuPlan: the ego is not at fault if it stands or is hit from behind. It is at fault if it
-/// hits a standing vehicle, or any vehicle with its front. In a collision of sides it is at fault
-/// if it was not entirely within its lane.
+/// Decides as the benchmark nuPlan does. The ego is not at fault if it stands or is hit from
+/// behind. It is at fault if it hits a standing vehicle, or any vehicle with its front. In a
+/// collision of sides it is at fault if it was not entirely within its lane.
 bool DriveMeter::is_at_fault(const Box& ego, const Box& other) const {
   if (ego.speed_mps < kStanding_mps) return false;
   if (other.speed_mps < kStanding_mps) return true;
@@ -106,8 +108,8 @@ bool DriveMeter::is_at_fault(const Box& ego, const Box& other) const {
   return std::fabs(place.to_left_m) + 0.5 * ego.width_m > 0.5 * lane_width_m;
 }
 
-/// Counts a red light when the ego's front passes the end of a lane whose links along the route all
-/// show red.
+/// Counts a red light when the ego's front passes the end of a lane while all links from this lane
+/// along the route show red.
 void DriveMeter::note_red_light(const Box& ego, std::span<const std::uint8_t> signals) {
   const auto ahead = route_.ahead();
   if (ahead.size() < 2) return;

@@ -1,3 +1,4 @@
+// Takes training examples for driving policies from recorded traffic (examples.h).
 #include "traffic/driving/examples.h"
 
 #include <algorithm>
@@ -10,11 +11,11 @@
 namespace traffic::driving {
 namespace {
 
-/// Examples contain the vehicles within this distance. The image that a policy sees ends 80 m ahead
-/// of the ego and 32 m beside it.
+/// Examples contain the vehicles within this distance of the ego, the vehicle that is driven. The
+/// image that a policy sees ends 80 m ahead of the ego and 32 m beside it.
 constexpr double kSight_m = 90.0;
 
-/// Edges of the vehicle's route from its present edge on.
+/// Finds the edges of the vehicle's route from its present edge on.
 void find_route(const SceneTracks& tracks, const SceneNode& node, std::vector<std::int32_t>& out) {
   out.clear();
   const RecordedScene& scene = tracks.scene();
@@ -45,7 +46,7 @@ SceneTracks::SceneTracks(RecordedScene scene, ExampleRule rule)
     : scene_(std::move(scene)), map_(scene_.map) {
   const auto frames = static_cast<std::int64_t>(scene_.num_frames());
   const auto horizon = static_cast<std::int64_t>(kPlanPoints);
-  // [vehicles] number of further frames in a row that contain the vehicle
+  // [vehicles] number of consecutive frames after frame f that contain the vehicle
   std::vector<std::int64_t> run(scene_.vehicles.size(), 0);
   std::vector<std::int64_t> next(scene_.vehicles.size(), -1);
   for (std::int64_t f = frames - 1; f >= 0; --f) {
@@ -96,7 +97,7 @@ void make_example(const SceneTracks& tracks, const ExamplePlace& place,
   for (std::size_t t = 0; t < kHistory; ++t) {
     const std::int64_t frame = place.frame - static_cast<std::int64_t>(t);
     if (tracks.find(frame, place.vehicle) != nullptr) oldest = frame;
-    // Missing entries repeat the oldest frame.
+    // If the vehicle is missing in an earlier frame, repeats the oldest frame that contains it.
     const std::int64_t shown = std::max(frame, oldest);
     view.ego[t] = tracks.box_of(*tracks.find(shown, place.vehicle));
     example.others[t].clear();
@@ -115,7 +116,8 @@ void make_example(const SceneTracks& tracks, const ExamplePlace& place,
                      .subspan(static_cast<std::size_t>(place.frame) * scene.map->signals.size(),
                               scene.map->signals.size());
 
-  // The offset becomes smaller in earlier frames of the history, and along the way in the future.
+  // A perturbation moves the ego aside. Its offset is smaller in earlier frames of the history, and
+  // shrinks along the way in the future.
   for (std::size_t t = 0; t < kHistory; ++t) {
     const double share = 1.0 - static_cast<double>(t) / static_cast<double>(kHistory);
     Box& box = view.ego[t];

@@ -1,3 +1,4 @@
+// Converts positions between coordinate systems, and tests whether vehicles overlap.
 #include "traffic/driving/geometry.h"
 
 #include <cmath>
@@ -6,7 +7,7 @@
 namespace traffic::driving {
 namespace {
 
-/// Whether a line along one of the sides of `of` separates the rectangles.
+/// Whether a line along one of the sides of the rectangle `of` separates it from `other`.
 bool side_separates(const Box& of, const Box& other) {
   double least_x = INFINITY, most_x = -INFINITY, least_y = INFINITY, most_y = -INFINITY;
   for (const Point& corner : corners(other)) {

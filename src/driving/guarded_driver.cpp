@@ -1,3 +1,4 @@
+// A driver that brakes where another driver's plan would lead into a vehicle (guarded_driver.h).
 #include "traffic/driving/guarded_driver.h"
 
 #include <algorithm>
@@ -12,10 +13,11 @@
 namespace traffic::driving {
 namespace {
 
+// The guard checks a plan at a number of future times, the looks.
 constexpr int kLooksPerFrame = 2;
 constexpr std::size_t kLooks = kPlanPoints * kLooksPerFrame;  ///< times in the span of a plan
 constexpr double kLook_s = kFrame_s / kLooksPerFrame;
-/// Space that the ego keeps free before its front and on either side.
+/// Space that the ego (the vehicle that is driven) keeps free before its front and on either side.
 constexpr float kFreeFront_m = 1.0F;
 constexpr float kFreeSide_m = 0.2F;
 /// A vehicle that crosses the ego's way may be there this much earlier or later than expected.
@@ -30,7 +32,7 @@ constexpr std::array kDecels_mps2 = {1.5, 3.0, 4.5, 6.0, 8.0};
 /// is the present, and the times are kLook_s apart.
 using Profile = std::array<double, kLooks + 1>;
 
-/// The way of a plan in the frame of the ego.
+/// The way of a plan, in the coordinate system of the ego.
 class Way {
  public:
   explicit Way(const Plan& plan) {
@@ -72,7 +74,7 @@ class Way {
   std::array<double, kPlanPoints + 1> along_m_{};
 };
 
-/// The distances of an ego that brakes from now on. It is never ahead of the plan.
+/// Distances along the way if the ego brakes from now on. At no look is it farther than the plan.
 Profile braked(const Profile& planned, double speed_mps, double decel_mps2) {
   Profile profile = planned;
   const double stop_s = speed_mps / decel_mps2;
@@ -83,7 +85,8 @@ Profile braked(const Profile& planned, double speed_mps, double decel_mps2) {
   return profile;
 }
 
-/// The vehicles that the ego could run into, in its frame.
+/// The vehicles that the ego could run into, in its coordinate system. Vehicles behind it in about
+/// its direction do not count.
 class Others {
  public:
   explicit Others(const View& view) : ego_(view.ego[0]) {
@@ -120,7 +123,7 @@ class Others {
   }
 
  private:
-  /// The ego at a pose with the space that it keeps free.
+  /// The ego at a pose, enlarged by the space that it keeps free.
   [[nodiscard]] Box grown(const Pose& pose) const {
     Box box = ego_;
     box.length_m += kFreeFront_m;

@@ -1,3 +1,5 @@
+// A driver that follows its route by the intelligent driver model (IDM). It keeps its distance,
+// stops at red lights, slows down for turns and changes lanes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,16 +14,15 @@ namespace traffic::driving {
 namespace {
 
 constexpr double kStep_s = 0.1;
-/// Space that the driver keeps free on either side when it looks for vehicles in its way.
+/// Space in metres that the driver keeps free on either side when it looks for vehicles in its way.
 constexpr float kSide_m = 0.2F;
 /// The front stops this far before a stop line.
 constexpr double kBeforeLine_m = 1.0;
 constexpr double kFarthest_m = 1e9;
 
-/// Something ahead on the path that the driver must not reach. Distances are those of the ego's
-/// centre when it would touch the obstacle.
+/// Something ahead on the path that the ego (the vehicle that is driven) must not reach.
 struct Obstacle {
-  double along_m = kFarthest_m;
+  double along_m = kFarthest_m;  ///< place of the ego's centre when it touches the obstacle
   double speed_mps = 0.0;
 };
 
@@ -122,7 +123,7 @@ class Outlook {
     }
   }
 
-  /// How far the ego can drive until it touches a box; nothing if the box is not in its way. Boxes
+  /// How far the ego can drive until it touches a box; nullopt if the box is not in its way. Boxes
   /// beside or behind the ego are not in its way.
   [[nodiscard]] std::optional<double> first_touch(const Box& other) const {
     const double reach_m =
@@ -146,7 +147,7 @@ class Outlook {
   std::vector<Obstacle> obstacles_;
 };
 
-/// Whether a lane beside the ego has room for it.
+/// Whether a lane beside the ego has enough free space for it.
 bool has_gap(const RoadIndex& roads, const View& view, std::int32_t lane) {
   const Box& ego = view.ego[0];
   const double own_m = roads.project(lane, ego.pose.x_m, ego.pose.y_m).along_m;

@@ -1,4 +1,4 @@
-/// Converts an index of a road map to the type of subscripts.
+/// Converts an index of a lane, edge or link of a road map to the type of subscripts.
 #pragma once
 
 #include <cstddef>

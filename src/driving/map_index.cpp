@@ -1,3 +1,4 @@
+// MapIndex: borders of lanes, and tables that find lanes by position, edge and link (map_index.h).
 #include "traffic/driving/map_index.h"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ Point unit_normal(Point from, Point to) {
   return length > 0.0F ? Point{-dy / length, dx / length} : Point{0.0F, 0.0F};
 }
 
-/// Vector from the centre line to the left border at a point, for a lane of half width 1.
+/// Vector from the centre line to the left border at a point of the line, for a lane whose half
+/// width is 1.
 Point border_vector(std::span<const Point> line, std::size_t i) {
   const Point before = i > 0 ? unit_normal(line[i - 1], line[i]) : Point{};
   const Point after = i + 1 < line.size() ? unit_normal(line[i], line[i + 1]) : Point{};

@@ -1,3 +1,4 @@
+// Moves a vehicle along plans within the limits of a car (motion.h).
 #include "traffic/driving/motion.h"
 
 #include <algorithm>
@@ -8,17 +9,17 @@
 namespace traffic::driving {
 namespace {
 
-/// Passenger cars have about this share of their length between the axles.
+/// Distance between the axles of a passenger car, as a share of its length.
 constexpr double kWheelbaseShare = 0.58;
 /// The follower looks at least this far ahead, and further when it is fast.
 constexpr double kMinLookAhead_m = 3.5;
 constexpr double kLookAhead_s = 0.7;
-/// A plan that covers less than this in its first second makes the vehicle stand. A network seldom
-/// plans exactly 0 m/s, and many slow plans would move a waiting vehicle over the stop line.
-/// TransFuser (Chitta et al. 2023) brakes below the same speed, 0.4 m/s.
+/// A plan that covers less than kStand_m in its first second makes the vehicle stand. A neural
+/// network seldom plans exactly 0 m/s, and many slow plans would move a waiting vehicle over the
+/// stop line. TransFuser (Chitta et al. 2023) brakes below the same speed, 0.4 m/s.
 constexpr double kStand_m = 0.4;
 constexpr double kStand_s = 1.0;
-/// With a plan shorter than this the wheels keep their angle.
+/// If a plan is shorter than this, the wheels keep their angle.
 constexpr double kMinPath_m = 0.3;
 
 double approached(double from, double to, double most) {
@@ -88,9 +89,8 @@ void PlanFollower::step(double step_s) {
   if (has_plan_) advance_along();
 }
 
-/// Distance along the path at which the plan wants the vehicle at a time after the plan's begin.
-/// The speed is constant between two points of the plan. After the last point the plan stands
-/// still.
+/// Distance along the path that the vehicle should have driven time_s after the plan's begin. The
+/// speed is constant between two points of the plan. After the last point the vehicle should stand.
 double PlanFollower::planned_m(double time_s) const {
   const double knot = std::clamp(time_s / kFrame_s, 0.0, static_cast<double>(kPlanPoints));
   const auto before = std::min(static_cast<std::size_t>(knot), kPlanPoints - 1);
@@ -98,7 +98,7 @@ double PlanFollower::planned_m(double time_s) const {
   return path_m_[before] + part * (path_m_[before + 1] - path_m_[before]);
 }
 
-/// The point of the path at a distance along it; beyond its end, straight on.
+/// The point of the path at a distance along it. Beyond its end the path goes straight on.
 std::array<double, 2> PlanFollower::point_at(double along_m) const {
   std::size_t after = 1;
   while (after < kPlanPoints && path_m_[after] < along_m) ++after;
@@ -110,8 +110,8 @@ std::array<double, 2> PlanFollower::point_at(double along_m) const {
           path_[after - 1][1] + part * (path_[after][1] - path_[after - 1][1])};
 }
 
-/// The constant acceleration that comes nearest to the planned places in half a second and in a
-/// second (least squares).
+/// The constant acceleration with which the vehicle comes nearest to the places that the plan wants
+/// in half a second and in one second (least squares).
 double PlanFollower::wanted_accel() const {
   constexpr std::array kAhead_s = {0.5, 1.0};
   double products = 0.0;
@@ -137,14 +137,14 @@ double PlanFollower::wanted_steer() const {
   return std::atan(2.0 * wheelbase_m_ * to_left_m / (dx * dx + dy * dy));
 }
 
-/// Finds the place on the path that is nearest to the vehicle, but none before the place of the
+/// Finds the place on the path that is nearest to the vehicle. It is never before the place of the
 /// previous step.
 void PlanFollower::advance_along() {
   double nearest_m2 = INFINITY;
   double best_m = along_m_;
   for (std::size_t i = 0; i < kPlanPoints; ++i) {
     const double piece_m = path_m_[i + 1] - path_m_[i];
-    const bool is_last = i + 1 == kPlanPoints;  // it has no end: the vehicle may drive on
+    const bool is_last = i + 1 == kPlanPoints;  // this segment has no end: it goes straight on
     if ((path_m_[i + 1] < along_m_ && !is_last) || piece_m < 1e-6) continue;
     const double ux = (path_[i + 1][0] - path_[i][0]) / piece_m;
     const double uy = (path_[i + 1][1] - path_[i][1]) / piece_m;

@@ -1,3 +1,4 @@
+// Computes the input of the driving network: an image from above and the status (observation.h).
 #include "traffic/driving/observation.h"
 
 #include <algorithm>
@@ -12,13 +13,14 @@
 namespace traffic::driving {
 namespace {
 
+// Units in which the status contains speeds, distances and decelerations.
 constexpr float kSpeedUnit_mps = 10.0F;
 constexpr float kDistanceUnit_m = 50.0F;
 constexpr float kOffsetUnit_m = 10.0F;
-constexpr float kNearUnit_m = 5.0F;  ///< of the fine scale of distances
+constexpr float kNearUnit_m = 5.0F;  ///< for a second, finer value of a distance
 constexpr float kCrossingUnit_m = 20.0F;
 constexpr float kDecelUnit_mps2 = 4.0F;
-constexpr float kLine_m = 60.0F;
+constexpr float kLine_m = 60.0F;  ///< length of the route's line that is looked at
 /// Vehicles stop about this far before a stop line or another vehicle.
 constexpr float kMargin_m = 1.0F;
 constexpr float kCrossingTime_s = 5.0F;  ///< vehicles that cross the line later do not count
@@ -35,7 +37,7 @@ class Writer {
   std::size_t at_ = 0;
 };
 
-/// The line in the vehicle's frame.
+/// The line in the coordinate system of a vehicle at `pose`.
 std::vector<Point> seen_line(const RouteLine& line, const Pose& pose) {
   std::vector<Point> seen;
   seen.reserve(line.points.size());
@@ -43,7 +45,7 @@ std::vector<Point> seen_line(const RouteLine& line, const Pose& pose) {
   return seen;
 }
 
-/// Position on a line after a distance; beyond its end it goes on straight ahead.
+/// Position on a line at a distance from its begin. Beyond its end the line goes straight on.
 Point at_distance(std::span<const Point> line, float distance_m) {
   for (std::size_t i = 0; i + 1 < line.size(); ++i) {
     const float dx = line[i + 1].x_m - line[i].x_m;
@@ -58,26 +60,31 @@ Point at_distance(std::span<const Point> line, float distance_m) {
   return line.back();
 }
 
+/// The vehicle ahead. The initial values stand for no vehicle.
 struct Leader {
   float gap_m = kDistanceUnit_m;  ///< between the vehicles' bodies
   float speed_mps = 2.0F * kSpeedUnit_mps;
 };
 
-/// The constant deceleration with which the ego stays behind something ahead.
-/// @param gap_m from the ego's front
+/// The constant deceleration with which the ego (the vehicle that is driven) stays behind something
+/// ahead.
+/// @param gap_m distance of the ego's front to it
+/// @param other_mps its speed
 float needed_mps2(float gap_m, float speed_mps, float other_mps) {
   const float closing_mps = std::max(0.0F, speed_mps - other_mps);
   return closing_mps * closing_mps / (2.0F * std::max(gap_m - kMargin_m, kMargin_m));
 }
 
-/// A vehicle that will cross the route's line if it keeps speed and direction.
+/// A vehicle that will cross the route's line if it keeps speed and direction. The initial values
+/// stand for no vehicle.
 struct Crossing {
   float at_m = kLine_m;            ///< distance along the line
   float time_s = kCrossingTime_s;  ///< until the vehicle's centre is there
   float speed_mps = 0.0F;
 };
 
-/// Where a vehicle first crosses the line. The line is in the ego's frame.
+/// Where a vehicle first crosses the line, which is in the ego's coordinate system; nullopt if it
+/// does not cross within kCrossingTime_s.
 std::optional<Crossing> crossing_of(std::span<const Point> line, const Pose& ego, const Box& box) {
   const Point at = to_frame(ego, box.pose.x_m, box.pose.y_m);
   const double turned_rad = box.pose.heading_rad - ego.heading_rad;
@@ -88,7 +95,8 @@ std::optional<Crossing> crossing_of(std::span<const Point> line, const Pose& ego
   for (std::size_t i = 0; i + 1 < line.size(); ++i) {
     const float dx = line[i + 1].x_m - line[i].x_m, dy = line[i + 1].y_m - line[i].y_m;
     const float length = std::hypot(dx, dy);
-    // Both shares are not finite if the vehicle's way is parallel to the segment.
+    // If the vehicle's way is parallel to the segment, both shares are not finite, so the test
+    // below fails.
     const float to_x = line[i].x_m - at.x_m, to_y = line[i].y_m - at.y_m;
     const float area = way_x * dy - way_y * dx;
     const float of_way = (to_x * dy - to_y * dx) / area;
@@ -101,7 +109,7 @@ std::optional<Crossing> crossing_of(std::span<const Point> line, const Pose& ego
   return std::nullopt;
 }
 
-/// The crossings that are nearest to the ego, in this order.
+/// The kCrossing crossings that are nearest to the ego, the nearest first.
 std::array<Crossing, kCrossing> crossings_of(std::span<const Point> line, const View& view) {
   constexpr float kMoves_mps = 0.5F;
   std::array<Crossing, kCrossing> nearest;

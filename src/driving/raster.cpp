@@ -1,3 +1,4 @@
+// Draws what a driver sees as an image from above (raster.h).
 #include "traffic/driving/raster.h"
 
 #include <algorithm>
@@ -12,8 +13,8 @@ namespace {
 
 constexpr std::size_t kMaxRows = 128;
 
-/// These two functions are faster than floor() and ceil() of the C library, because they need not
-/// round negative or large numbers.
+/// floor() and ceil() for numbers that are neither negative nor large. These two functions are
+/// faster than those of the C library.
 /// @param x at least 0, less than 2^31
 int floor_of(float x) { return static_cast<int>(x); }
 int ceil_of(float x) {
@@ -26,14 +27,15 @@ std::uint8_t speed_value(float speed_mps) {
       std::lround(255.0F * std::clamp(speed_mps / kFullSpeed_mps, 0.0F, 1.0F)));
 }
 
-/// Value in the channels kAlong and kAcross for a cosine or a sine.
+/// Value of a cosine or a sine in the channels kAlong and kAcross, which show directions of lanes.
 std::uint8_t direction_value(float part) {
   return static_cast<std::uint8_t>(std::lround(128.0F + 127.0F * std::clamp(part, -1.0F, 1.0F)));
 }
 
 }  // namespace
 
-/// Converts positions to cells: the centre of row r, column c is at (c, r).
+/// Converts positions on the map to positions in the image, in cells. The centre of the cell in row
+/// r and column c is at (c, r).
 class Rasteriser::Frame {
  public:
   Frame(const RasterSpec& spec, const Pose& pose, bool mirrored)
@@ -111,7 +113,7 @@ class Rasteriser::Frame {
     }
   }
 
-  /// Fills the lane strip between its borders.
+  /// Fills a lane strip (a piece of a lane) between its borders.
   void fill(const MapIndex& map, const LaneStrip& strip, std::uint8_t value,
             std::uint8_t* plane) const {
     const auto first = static_cast<std::size_t>(strip.first_point);
@@ -137,7 +139,7 @@ class Rasteriser::Frame {
     const auto s = static_cast<float>(std::sin(box.pose.heading_rad));
     const float half_length = box.length_m / 2.0F;
     const float half_width = box.width_m / 2.0F;
-    // Half axes of the vehicle in cells.
+    // Vectors from the vehicle's centre to the middle of its front and of its left side, in cells.
     const Point ahead{half_length * (cos_ * c + sin_ * s),
                       half_length * side_ * (cos_ * s - sin_ * c)};
     const Point aside{half_width * (sin_ * c - cos_ * s),
@@ -149,7 +151,7 @@ class Rasteriser::Frame {
     fill(std::array{corner(1, 1), corner(-1, 1), corner(-1, -1), corner(1, -1)}, value, plane);
   }
 
-  /// Direction of a segment of the map as the vehicle sees it: cosine and sine.
+  /// Cosine and sine of the direction of a segment of the map, relative to the vehicle's heading.
   [[nodiscard]] Point direction(const Point& from, const Point& to) const {
     const float dx = to.x_m - from.x_m;
     const float dy = to.y_m - from.y_m;

@@ -1,3 +1,4 @@
+// RoadIndex: positions relative to lanes, and the ways over junctions (road_index.h).
 #include "traffic/driving/road_index.h"
 
 #include <algorithm>
@@ -60,8 +61,9 @@ std::vector<JunctionLane> RoadIndex::junction_lanes(std::int32_t edge,
   return found;
 }
 
-/// SUMO divides a way on which vehicles wait inside the junction into two lanes. The first one then
-/// has a link of its own, which leads over the second one.
+/// The lane that follows a lane inside a junction on the way to an edge. If vehicles wait inside
+/// the junction, SUMO divides the way over it into two lanes. The first lane then has a link of its
+/// own, which leads over the second lane.
 std::int32_t RoadIndex::next_lane(std::int32_t connector, std::int32_t edge) const {
   for (const std::int32_t number : links_from(connector)) {
     const Link& link = map().links[as_index(number)];

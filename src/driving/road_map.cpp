@@ -1,3 +1,4 @@
+// RoadMap: makes the map that a driving policy sees from a road network (road_map.h).
 #include "traffic/driving/road_map.h"
 
 #include <map>
@@ -9,8 +10,8 @@
 namespace traffic::driving {
 namespace {
 
-/// Makes the map of a network, and remembers which indices in the map the network's lanes, edges
-/// and light positions have.
+/// Makes the map of a network. While it does so, it keeps the index in the map of each lane, edge
+/// and signal of the network.
 class MapMaker {
  public:
   MapMaker(const scene::Road& road, std::string name) : road_(road) { map_.name = std::move(name); }
@@ -75,9 +76,10 @@ class MapMaker {
 
   const scene::Road& road_;
   RoadMap map_;
-  std::vector<std::int32_t> lane_of_;  ///< [lanes of the network] -1: not in the map
-  std::vector<std::int32_t> edge_of_;  ///< [edges of the network] -1: not in the map
-  std::map<std::pair<int, int>, std::int32_t> signal_of_;  ///< by light and position in its state
+  std::vector<std::int32_t> lane_of_;  ///< [lanes of the network] index in the map; -1 if none
+  std::vector<std::int32_t> edge_of_;  ///< [edges of the network] index in the map; -1 if none
+  /// Index of a signal in the map. The key is a traffic light and a position in its state.
+  std::map<std::pair<int, int>, std::int32_t> signal_of_;
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Finds the centre line that a vehicle would follow along its route (route_line.h).
 #include "route_line.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace {
 /// A position on a lane.
 struct Place {
   std::int32_t lane = -1;
-  std::size_t segment = 0;  ///< from this point of the lane to the next
+  std::size_t segment = 0;  ///< index of the segment; segment i leads from point i to point i + 1
   float share = 0.0F;       ///< share of this segment that lies behind the position
 };
 
@@ -33,8 +34,8 @@ class Follower {
   [[nodiscard]] std::int32_t edge_of(std::int32_t lane) const {
     return map_.edge[static_cast<std::size_t>(lane)];
   }
-  /// Index in the route of the edge that the lane belongs to, or that the connector leads to;
-  /// past the end: the lane is not on the route.
+  /// Index in the route of the edge that a lane belongs to. For a lane inside a junction, it is the
+  /// edge that this lane leads to. The size of the route if the lane is not on the route.
   [[nodiscard]] std::size_t place_in_route(std::int32_t lane) const;
   [[nodiscard]] const Link* next_link(std::int32_t lane, std::size_t next_edge) const;
 
@@ -126,7 +127,8 @@ RouteLine Follower::walk(Place place, float length_m) {
   std::size_t at_edge = place_in_route(place.lane);
   std::int32_t lane = place.lane;
   float walked_m = 0.0F;
-  bool beside = true;  // the first lane is entered beside the vehicle, further ones at their begin
+  // The line enters the first lane beside the vehicle, and the next lanes at their begin.
+  bool beside = true;
   constexpr int kMaxLanes = 64;
   for (int lanes = 0; lanes < kMaxLanes && walked_m < length_m; ++lanes) {
     const std::span<const Point> points = map_.line(static_cast<std::size_t>(lane));

@@ -1,3 +1,4 @@
+// Computes the line along which the IDM driver moves a vehicle along its route (route_path.h).
 #include "route_path.h"
 
 #include <algorithm>
@@ -15,18 +16,18 @@ using Edges = std::span<const std::int32_t>;
 
 constexpr double kNear_m = 8.0;
 constexpr int kNoWay = std::numeric_limits<int>::max() / 2;
-/// Lane changes are planned for this number of edges.
+/// Number of edges of the route for which lane changes are planned.
 constexpr std::size_t kEdgesAhead = 5;
 
 const Link& link_of(const RoadIndex& roads, std::int32_t number) {
   return roads.map().links[as_index(number)];
 }
 
-/// Minimum number of lane changes that a vehicle needs from each lane of an edge to the end of the
-/// edges that costs_of() gets.
+/// Minimum number of lane changes that a vehicle needs from each lane of the first edge of a route
+/// to the end of the route.
 struct LaneCosts {
   std::vector<int> staying;  ///< [lanes of the edge] if the vehicle stays on the lane to its end
-  std::vector<int> best;     ///< [lanes of the edge] with changes on this edge
+  std::vector<int> best;     ///< [lanes of the edge] if the vehicle may also change on this edge
 };
 
 LaneCosts costs_of(const RoadIndex& roads, Edges route) {
@@ -103,7 +104,7 @@ class PathBuilder {
   const RoadIndex& roads_;
   double length_m_;
   double reached_m_ = 0.0;  ///< length of the lanes so far
-  double next_m_ = 0.0;     ///< place of the next sample
+  double next_m_ = 0.0;     ///< distance of the next sample along the path
 };
 
 void follow_lanes(const RoadIndex& roads, Edges route, std::int32_t lane, double from_m,
@@ -158,7 +159,7 @@ std::optional<OnLane> place_on_route(const RoadIndex& roads, const View& view) {
     const OnLane seen = roads.project(lane, pose.x_m, pose.y_m);
     const double turned_rad = std::fabs(wrapped_rad(pose.heading_rad - seen.heading_rad));
     if (seen.distance_m > kNear_m || turned_rad > 0.5 * std::numbers::pi) return;
-    // Where connectors part, the one in the vehicle's direction counts as nearer.
+    // Where the ways over a junction part, the way in the vehicle's direction counts as nearer.
     const auto cost = [](const OnLane& one, double angle_rad) {
       return one.distance_m + 2.0 * angle_rad;
     };

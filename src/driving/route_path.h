@@ -1,4 +1,5 @@
-/// Computes the line along which the IDM driver moves a vehicle along its route.
+/// Computes the line along which the IDM driver (a driver that follows rules) moves a vehicle along
+/// its route.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,9 @@ struct PathPoint {
   double speed_limit_mps = 0.0;
 };
 
+/// A stop line of a traffic light.
 struct StopLine {
-  double along_m = 0.0;
+  double along_m = 0.0;      ///< distance along the path
   std::int32_t signal = -1;  ///< index into the map's signals
 };
 
@@ -36,8 +38,8 @@ struct RoutePath {
 };
 
 /// Finds the vehicle's lane on its route, and its position relative to this lane.
-/// @return the nearest lane that leads in about the vehicle's direction; nothing if no lane of the
-///     route is near
+/// @return the nearest lane that leads in about the vehicle's direction; nullopt if no lane of the
+///   route is near
 std::optional<OnLane> place_on_route(const RoadIndex& roads, const View& view);
 
 /// The neighbouring lane to which a vehicle on `lane` must change to follow its route; -1 if it may
@@ -45,8 +47,9 @@ std::optional<OnLane> place_on_route(const RoadIndex& roads, const View& view);
 std::int32_t lane_to_change_to(const RoadIndex& roads, std::span<const std::int32_t> route,
                                std::int32_t lane);
 
-/// The line from a vehicle along a lane of its route and on over the next junctions. The line's
-/// distance from the centre of the lane shrinks to 1/e with every `return_m`.
+/// The line from a vehicle along a lane of its route and on over the next junctions. It begins at
+/// the vehicle and approaches the centre of the lane: its distance from the centre shrinks to 1/e
+/// with every return_m metres.
 RoutePath path_along(const RoadIndex& roads, std::span<const std::int32_t> route, std::int32_t lane,
                      const Pose& vehicle, double length_m, double return_m);
 

@@ -1,3 +1,4 @@
+// Finds the place of a vehicle on its route, and its progress (route_tracker.h).
 #include "traffic/driving/route_tracker.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ double RouteTracker::edge_length_m(std::size_t index) const {
   return longest_m;
 }
 
-/// Length of the junction behind an edge of the route; 0 behind the last one.
+/// Length of the way over the junction behind an edge of the route; 0 behind the last edge.
 double RouteTracker::junction_length_m(std::size_t index) const {
   if (index + 1 >= route_.size()) return 0.0;
   double longest_m = 0.0;

@@ -1,3 +1,4 @@
+// Checks that maps and recorded scenes are consistent (scene_check.h).
 #include "traffic/driving/scene_check.h"
 
 #include <fmt/ranges.h>
@@ -12,7 +13,8 @@
 namespace traffic::driving {
 namespace {
 
-/// Farther from the origin, neighbouring values of a float are more than 6 cm apart.
+/// Maximum coordinate. Farther from the origin, neighbouring values of a float are more than 6 cm
+/// apart.
 constexpr float kMaxCoordinate_m = 1e6F;
 constexpr float kMaxWidth_m = 100.0F;
 constexpr float kMaxLength_m = 2000.0F;  // of trains

@@ -1,3 +1,4 @@
+// Arena: runs many games of one process at the same time (arena.h).
 #include "traffic/game/arena.h"
 
 #include <algorithm>

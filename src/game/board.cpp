@@ -1,3 +1,4 @@
+// The rules of the game 3v3 snakes: moves, collisions, beans and rewards (board.h).
 #include "traffic/game/board.h"
 
 #include <cstring>
@@ -17,9 +18,9 @@ std::uint64_t packed(const Actions& actions) {
   return word;
 }
 
-/// Moves that replace reversals, as the xor of the old and the new direction of all six snakes.
-/// Each snake has three directions that do not reverse it. The table has all 3^6 combinations, so a
-/// single random number chooses for all snakes.
+/// A snake cannot reverse; a random move replaces a reversal. Each snake has three directions that
+/// do not reverse it. The table has all 3^6 combinations for six snakes, so a single random number
+/// chooses for all. An entry is the xor of the old and the new directions.
 constexpr auto kTurns = [] {
   constexpr std::array<std::uint64_t, 3> kChanges{0, 2, 3};
   std::array<std::uint64_t, 729> table{};
@@ -38,7 +39,7 @@ Actions without_reversals(Board& board, const Actions& actions) {
                 "the actions are {} {} {} {} {} {}, expected 0 to 3 each", actions[0], actions[1],
                 actions[2], actions[3], actions[4], actions[5]);
   const std::uint64_t now = packed(board.direction);
-  const std::uint64_t change = wanted ^ now;  // 1: the snake reverses
+  const std::uint64_t change = wanted ^ now;  // the byte of a snake that reverses is 1
   const std::uint64_t reversed = (change & ~(change >> 1U) & kLowBits) * 3;
   if (reversed == 0) return actions;
   const std::uint64_t turned = now ^ kTurns[board.rng.uniform_int(kTurns.size())];

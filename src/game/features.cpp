@@ -1,3 +1,4 @@
+// Computes the features of the game as a snake sees it (features.h).
 #include "traffic/game/features.h"
 
 #include <algorithm>
@@ -14,8 +15,8 @@ constexpr float kLeadScale = 0.05F;
 
 /// Values that all snakes of a board share.
 struct Common {
-  std::array<bool, kCells> stays{};  ///< segments that do not leave with the next move
-  std::array<std::array<std::uint8_t, kBeans>, kSnakes> steps{};  ///< from a snake to a bean
+  std::array<bool, kCells> stays{};  ///< cells with a segment that does not leave in this step
+  std::array<std::array<std::uint8_t, kBeans>, kSnakes> steps{};  ///< from each snake to each bean
 };
 
 Common common_of(const View& view) {

@@ -1,4 +1,5 @@
-/// Cells, neighbours and distances on the torus, partly as tables that the compiler computes.
+/// Cells, neighbours and distances on the board of the game, a torus: a snake that leaves the board
+/// on one side enters it on the other side. Some functions are tables that the compiler computes.
 #pragma once
 
 #include <array>
@@ -11,6 +12,7 @@ constexpr Cell cell_at(int row, int column) {
   return static_cast<Cell>((row + kRows) % kRows * kColumns + (column + kColumns) % kColumns);
 }
 
+/// kNeighbours[direction][cell]: the cell next to a cell.
 inline constexpr auto kNeighbours = [] {
   std::array<std::array<Cell, kCells>, kDirections> table{};
   for (int row = 0; row < kRows; ++row) {
@@ -25,10 +27,12 @@ inline constexpr auto kNeighbours = [] {
   return table;
 }();
 
-/// The shorter way from 0 to `by` round a ring of `size` cells, in -size/2 .. (size-1)/2.
+/// The shorter way from cell 0 to cell `by` round a ring of `size` cells. The result is a signed
+/// number of cells in -size/2 .. (size-1)/2.
 constexpr int wrapped(int by, int size) { return (by + size + size / 2) % size - size / 2; }
 
-/// Distance down and to the right on the torus, the shorter way round.
+/// The shortest way from one cell to another: cells down and cells to the right; negative numbers
+/// mean up and left.
 struct Offset {
   int rows = 0;
   int columns = 0;

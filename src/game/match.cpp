@@ -1,9 +1,10 @@
+// Plays games of one team against another (match.h).
 #include "traffic/game/match.h"
 
 namespace traffic::game {
 namespace {
 
-/// Random stream of the players. The board uses the game's seed itself.
+/// Number from which the players' seeds are derived. The board uses the game's seed itself.
 constexpr std::uint64_t kPlayerStream = 1;
 
 int gained(const Board& board, int team) {

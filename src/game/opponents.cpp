@@ -1,3 +1,4 @@
+// The scripted teams of 3v3 snakes, in order of strength (opponents.h).
 #include "traffic/game/opponents.h"
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ constexpr std::array<std::string_view, kNumOpponents> kNames{"random", "chase", 
 constexpr int kFar = 1000;
 constexpr int kNoBean = -1;
 
-/// Cost of the way to each bean for each snake of a team; kFar if the snake should not go there.
+/// Cost of the way to each bean for each snake of a team; kFar if the snake should not go to it.
 using Costs = std::array<std::array<int, kBeans>, kTeamSnakes>;
 using Targets = std::array<int, kTeamSnakes>;
 
@@ -36,7 +37,7 @@ std::size_t snake_of(const View& view, std::size_t mate) {
   return static_cast<std::size_t>(first_snake(view.team)) + mate;
 }
 
-/// The direction of minimum cost; the first one if several have it.
+/// The direction with the minimum cost; the first such direction if there are several.
 template <typename Cost>
 std::uint8_t cheapest(Cost cost) {
   std::uint8_t best = 0;
@@ -113,7 +114,7 @@ Targets share_out(const Costs& costs) {
   return targets;
 }
 
-/// @param cost called with a snake of the team (its number on the board) and a bean
+/// Calls cost(snake, bean) for each snake of the team (its number on the board) and each bean.
 template <typename Cost>
 Costs costs_of(const View& view, Cost cost) {
   Costs costs;
@@ -148,8 +149,8 @@ int way(const View& view, std::size_t snake, std::size_t bean) {
   return steps == Paths::kNone ? kFar : steps;
 }
 
-/// Cost of a move: the number of steps to the target. Without a target, a move into more room costs
-/// less.
+/// Cost of a move: the number of steps to the target. Without a way to a target, a move after which
+/// the snake can reach more cells costs less.
 int cost_of_way(const View& view, std::size_t snake, std::uint8_t direction, int target) {
   const int room = view.paths.room[snake][direction];
   if (room == 0) return 2 * kFar;
@@ -159,8 +160,8 @@ int cost_of_way(const View& view, std::size_t snake, std::uint8_t direction, int
   return steps == Paths::kNone ? none : steps;
 }
 
-/// Number of other heads that may move to the same cell, without snakes that would lose more than
-/// this one.
+/// Number of other heads that may move to the same cell. Longer snakes do not count, because they
+/// would lose more in a collision.
 int rivals_beside(const View& view, std::size_t snake, Cell next) {
   const Board& board = view.board;
   int count = 0;
@@ -197,9 +198,9 @@ int way_of_enemies(const View& view, std::size_t bean) {
   return least;
 }
 
-/// Cost of a move to a cell to which other heads may move as well, in segments, summed over these
-/// heads. An enemy that is not longer costs the difference of the lengths plus 1, and a much longer
-/// enemy costs -1. A teammate costs the segments that both snakes would lose.
+/// Cost, in segments, of a move to a cell to which other heads may also move. It is a sum over
+/// these heads. An enemy that is not longer costs the difference of the lengths plus 1, and a much
+/// longer enemy costs -1. A teammate costs the segments that both snakes would lose.
 int danger(const View& view, std::size_t snake, Cell next) {
   constexpr int kMuch = 3;  // segments
   const Board& board = view.board;

@@ -1,3 +1,5 @@
+// Searches the board for the ways from all heads to all beans, many searches at the same time
+// (paths.h).
 #include "traffic/game/paths.h"
 
 #include <algorithm>
@@ -12,8 +14,9 @@ namespace {
 constexpr std::size_t kLanes = Paths::kLanes;
 constexpr std::size_t kMoves = kSnakes * kDirections;
 
-/// One row of the board in each of kLanes searches, with one bit for each column. The type is an
-/// explicit vector, because compilers vectorise loops over an array but keep its values in memory.
+/// kLanes searches run at the same time, one in each lane of a vector. This is one row of the board
+/// in each search, with one bit for each column. The type is an explicit vector, because compilers
+/// vectorise loops over an array but keep its values in memory.
 using Lanes = std::uint32_t __attribute__((vector_size(kLanes * sizeof(std::uint32_t))));
 using Bytes = std::uint8_t __attribute__((vector_size(kLanes)));
 using Reached = std::array<Lanes, kRows>;
@@ -21,7 +24,7 @@ using Rows = std::array<std::uint32_t, kRows>;
 
 /// A possible next move of a snake. It does not lead into a segment that stays.
 struct Move {
-  std::uint8_t index = 0;
+  std::uint8_t index = 0;  ///< snake * kDirections + direction
   std::uint8_t row = 0;
   std::uint8_t column = 0;
 };
@@ -130,7 +133,8 @@ std::uint8_t& room_of(Paths& paths, Move move) {
   return paths.room[move.index / kDirections][move.index % kDirections];
 }
 
-/// Sets the room of each move to the size of the area that a search found there.
+/// Sets the room of each move, i.e. the number of cells that the snake can reach after it. This is
+/// the size of the area that a search found there.
 TRAFFIC_VECTORISED void fill_rooms(const Moves& moves, const FoundByMove& found, const Lanes& sizes,
                                    Paths& paths) {
   for (std::size_t m = 0; m < moves.count; ++m) {
@@ -142,7 +146,8 @@ TRAFFIC_VECTORISED void fill_rooms(const Moves& moves, const FoundByMove& found,
   }
 }
 
-/// Sets the room of moves into areas without beans, by searches that start at their cells.
+/// Sets the room of moves into areas without beans, which no search from a bean has reached. Here
+/// the searches start at the cells of the moves.
 void fill_other_rooms(const Rows& free, const Moves& moves, Paths& paths) {
   while (true) {
     Reached reached{};
@@ -162,7 +167,7 @@ void fill_other_rooms(const Rows& free, const Moves& moves, Paths& paths) {
 TRAFFIC_VECTORISED void fill_steps(const Moves& moves, const FoundByMove& found, Paths& paths) {
   std::memset(&paths.steps, Paths::kNone, sizeof(paths.steps));
   for (std::size_t m = 0; m < moves.count; ++m) {
-    const Lanes none = found[m].there - 1U;  // all bits, or no bit
+    const Lanes none = found[m].there - 1U;  // all bits if the search has not come there, else 0
     const Lanes steps = (found[m].waited + 1U) | none;
     const Bytes narrow = __builtin_convertvector(steps, Bytes);
     const std::size_t index = moves.move[m].index;

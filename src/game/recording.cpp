@@ -1,3 +1,4 @@
+// Records a game, and shows it as a web page or in a terminal (recording.h).
 #include "traffic/game/recording.h"
 
 #include <fmt/format.h>
@@ -11,7 +12,7 @@
 namespace traffic::game {
 namespace {
 
-/// Picture of a cell in the terminal.
+/// What the terminal shows for a cell.
 struct Mark {
   char letter = '.';  ///< '.' for an empty cell, '*' for a bean, or the letter of a snake
   int team = -1;      ///< -1: no snake

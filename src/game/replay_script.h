@@ -1,4 +1,5 @@
-/// The fixed parts (style, HTML and script) of the web page that shows a recorded game.
+/// The parts of the web page of a recorded game that are the same for all games: style, HTML and
+/// script. recording.cpp adds the game.
 #pragma once
 
 namespace traffic::game {

@@ -1,3 +1,4 @@
+// Puts a snake that has died back onto the board (respawn.h).
 #include "respawn.h"
 
 #include <array>
@@ -13,7 +14,8 @@ using Room = std::array<Cell, kStartLength>;
 
 constexpr std::array<Direction, kDirections> kSearchOrder{kRight, kDown, kUp, kLeft};
 
-/// The first three cells of a breadth-first search from a cell; nothing if it reaches fewer.
+/// The first three free cells that a breadth-first search from a cell finds (a room); nullopt if it
+/// finds fewer.
 std::optional<Room> room_from(const Board& board, Cell start) {
   Room found{start};
   std::size_t count = 1;
@@ -28,8 +30,9 @@ std::optional<Room> room_from(const Board& board, Cell start) {
   return std::nullopt;
 }
 
-/// Puts the corner of a bent room into the middle. A straight room keeps the order of the search,
-/// even if the first cell lies between the others: these are the rules of the competition.
+/// Sorts the cells of a room into the order of a snake. If the room is bent, its corner becomes the
+/// middle cell. A straight room keeps the order of the search, even if the first cell lies between
+/// the other two: these are the rules of the competition.
 Room in_order(Room room) {
   const auto [first, second, third] = room;
   if (first == cell_at(row_of(second), column_of(third)) ||
@@ -39,8 +42,8 @@ Room in_order(Room room) {
   return room;
 }
 
-/// The direction of a snake, found by comparing the rows or columns of its first two cells. A snake
-/// that lies over the edge of the board is treated in the same way.
+/// The direction of a snake, found by comparing the rows or columns of its first two cells. The
+/// comparison ignores that a snake may lie across the edge of the board.
 Direction direction_of(const Room& room) {
   if (row_of(room[0]) == row_of(room[1])) {
     return column_of(room[0]) > column_of(room[1]) ? kRight : kLeft;

@@ -1,3 +1,4 @@
+// Converts a game in progress to bytes for checkpoints, and checks bytes that are read back.
 #include "traffic/game/saved_game.h"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ bool all_below(std::span<const std::uint8_t> numbers, int limit) {
   return std::ranges::all_of(numbers, [limit](std::uint8_t number) { return number < limit; });
 }
 
-/// Counts a snake's segments from its tail to its head into `contents`.
+/// Follows a snake from its tail to its head, and adds its segments to `contents`, the number of
+/// segments in each cell.
 void add_snake(const Board& board, std::size_t snake, std::span<std::uint8_t, kCells> contents) {
   Cell cell = board.tail[snake];
   for (int left = board.length[snake]; left > 1; --left) {
@@ -32,7 +34,8 @@ void add_snake(const Board& board, std::size_t snake, std::span<std::uint8_t, kC
   ++contents[cell];
 }
 
-/// Between steps no two segments or beans share a cell, because snakes that collided have died.
+/// Checks that the board is that of a game between two steps. No two segments or beans then share a
+/// cell, because snakes that collided have died.
 void check_board(const Board& board) {
   require(board.num_beans <= kBeans, "more beans than there may be");
   require(board.num_steps < kMaxSteps, "more steps than a game has");
@@ -71,7 +74,7 @@ void write_game(const Game& game, std::span<std::byte, kGameBytes> bytes) {
 }
 
 Game read_game(std::span<const std::byte, kGameBytes> bytes) {
-  // Checked before the copy, because a bool whose byte is neither 0 nor 1 is undefined.
+  // Checked before the copy: a bool whose byte is neither 0 nor 1 would be undefined behaviour.
   require(bytes[offsetof(Board, over)] == std::byte{0}, "ended");
   Game game;
   std::memcpy(static_cast<void*>(&game.board), bytes.data(), kBoardBytes);

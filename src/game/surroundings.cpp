@@ -1,3 +1,4 @@
+// Computes the features of a snake that take longer to compute (surroundings.h).
 #include "traffic/game/surroundings.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace traffic::game {
 namespace {
 
-/// For each cell in which a head may be, the cells of its window by rows.
+/// For each cell in which a head may be, the cells of the window around it, row by row.
 constexpr auto kWindow = [] {
   std::array<std::array<Cell, kWindowCells>, kCells> table{};
   for (int cell = 0; cell < kCells; ++cell) {
@@ -24,7 +25,8 @@ constexpr auto kWindow = [] {
   return table;
 }();
 
-/// Steps to a bean: from the snake itself, its nearest teammate and its nearest enemy.
+/// Number of steps to a bean for the snake itself, for its nearest teammate and for its nearest
+/// enemy.
 struct Race {
   std::uint8_t own = Paths::kNone;
   std::uint8_t mate = Paths::kNone;

@@ -1,3 +1,4 @@
+// Converts the tensors of an encoder layer to the pointers that the attention kernels take.
 #include "attention_arguments.h"
 
 #include <ATen/ATen.h>
@@ -20,6 +21,7 @@ at::Tensor transposed(const at::Tensor& weight, std::int64_t columns) {
   return out;
 }
 
+/// Number of gradients of the risk MLP: its two weights and two biases.
 constexpr std::int64_t kRiskSums =
     kEdgeFeatures * kRiskHidden + kRiskHidden + kMaxHeads * kRiskHidden + kMaxHeads;
 

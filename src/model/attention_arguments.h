@@ -1,4 +1,5 @@
-/// Converts tensors to the arguments of the attention kernels.
+/// Converts the tensors of an encoder layer to the arguments of the attention kernels on the CPU
+/// (kernels/kernels.h), which are plain pointers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,12 +10,13 @@
 
 namespace traffic::model {
 
-/// EdgeParameters in the layout that the kernels read; d is the width of a layer.
+/// EdgeParameters (segment_attention.h) in the layout that the kernels read; d is the width of a
+/// layer.
 class PackedEdgeParameters {
  public:
   PackedEdgeParameters(const EdgeParameters& parameters, std::int64_t heads);
 
-  /// The result points into this object and into the index.
+  /// Returns arguments for the edges of `index`. They point into this object and into the index.
   [[nodiscard]] kernels::AttentionEdges with(const EdgeIndex& index) const;
 
  private:
@@ -31,7 +33,9 @@ class PackedEdgeParameters {
 class AttentionGradients {
  public:
   AttentionGradients(std::int64_t groups, std::int64_t width, std::int64_t heads);
+  /// Pointers to the sums of group g, to which the kernels add.
   [[nodiscard]] kernels::AttentionSums group(std::int64_t g) const;
+  /// The sums over all groups.
   [[nodiscard]] EdgeParameters total() const;
 
  private:
@@ -40,7 +44,8 @@ class AttentionGradients {
   at::Tensor sums_;  ///< [groups, all sums of one group]
 };
 
-/// Runs the backward pass for one group of nodes.
+/// Runs the backward pass of attention for one group of nodes (group_nodes() in edge_index.h). Adds
+/// the gradients of the parameters to `gradients`.
 void attention_backward(const kernels::AttentionBackward& args, const EdgeIndex& index,
                         std::int64_t group, const AttentionGradients& gradients);
 

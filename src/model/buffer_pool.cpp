@@ -1,3 +1,5 @@
+// A pool that keeps the memory of destroyed tensors for new tensors, and the scratch memory of each
+// thread.
 #include "buffer_pool.h"
 
 #include <ATen/EmptyTensor.h>
@@ -23,8 +25,8 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kAlignment = 64;
 constexpr int kStepsOfPower = 8;  ///< number of size classes for each power of two
 
-/// Header before the memory of each tensor. The deleter gets only the address and reads the size
-/// here.
+/// Header before the memory of each tensor. give_back() gets only the address of the memory and
+/// reads its size here.
 struct alignas(kAlignment) MemoryHead {
   std::size_t bytes;  ///< size of the memory after the header
 
@@ -32,8 +34,8 @@ struct alignas(kAlignment) MemoryHead {
   void* memory() { return this + 1; }
 };
 
-/// Rounds a size up to a multiple of an eighth of its power of two, so that tensors of similar
-/// sizes share blocks.
+/// Rounds a size up, so that there are at most eight sizes from one power of two to the next.
+/// Tensors of similar sizes then reuse each other's memory.
 std::size_t rounded(std::size_t bytes) {
   bytes = std::max(bytes, kAlignment);
   const std::size_t least = bytes < kHugePage ? kAlignment : kHugePage;
@@ -41,6 +43,7 @@ std::size_t rounded(std::size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
+/// Index of the list in Pool::idle_ that has memory of this size.
 /// @param bytes a rounded size
 std::size_t class_of(std::size_t bytes) {
   const int power = static_cast<int>(std::bit_width(bytes)) - 1;
@@ -49,6 +52,7 @@ std::size_t class_of(std::size_t bytes) {
   return static_cast<std::size_t>(power) * kStepsOfPower + eighth;
 }
 
+/// Allocates memory from the system.
 /// @param bytes a rounded size
 void* get_memory(std::size_t bytes) {
   const std::size_t all = bytes + sizeof(MemoryHead);
@@ -58,7 +62,7 @@ void* get_memory(std::size_t bytes) {
   } else {
     p = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) p = nullptr;
-    // Only a hint: it reduces page faults if the kernel grants it.
+    // Asks for huge pages, which cause fewer page faults. The kernel may refuse.
     if (p != nullptr) madvise(p, all, MADV_HUGEPAGE);
   }
   if (p == nullptr) {
@@ -131,14 +135,14 @@ class Pool final : public c10::Allocator {
   }
 
   std::mutex mutex_;
-  std::array<std::vector<void*>, 64 * kStepsOfPower> idle_;
+  std::array<std::vector<void*>, 64 * kStepsOfPower> idle_;  ///< by class_of()
 };
 
-/// Scratch blocks of one thread, used in order from the first.
+/// The scratch memory of one thread: blocks that are used in order, from the first.
 struct ThreadScratch {
   std::vector<at::Tensor> blocks;
-  std::size_t block = 0;
-  std::size_t used = 0;
+  std::size_t block = 0;  ///< index of the block in use
+  std::size_t used = 0;   ///< bytes of this block that are taken
 };
 thread_local ThreadScratch thread_scratch;
 

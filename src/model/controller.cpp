@@ -1,3 +1,4 @@
+// The network that commands connected vehicles: its layers, its initial weights and its outputs.
 #include "traffic/model/controller.h"
 
 #include <torch/nn/modules/linear.h>
@@ -15,13 +16,14 @@
 namespace traffic::model {
 namespace {
 
-constexpr std::int64_t kLanes = 3;
-constexpr std::int64_t kKeep = 1;
-constexpr std::int64_t kNone = 0;
+constexpr std::int64_t kLanes = 3;        ///< lane changes: right, keep, left
+constexpr std::int64_t kKeep = 1;         ///< index of keep among them
+constexpr std::int64_t kNone = 0;         ///< index of the command "none"
 constexpr double kFirstKeep = 0.9;        ///< initial probability of keeping the lane
 constexpr float kFirstHeadScale = 0.01F;  ///< factor of the heads' initial weights
 
-/// Logit that gives one of n choices this probability if the others have logit 0.
+/// Logit that gives a choice this probability if all other choices have logit 0.
+/// @param choices number of choices
 double logit_of(double probability, std::int64_t choices) {
   return std::log(probability / (1.0 - probability) * static_cast<double>(choices - 1));
 }

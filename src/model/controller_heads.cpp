@@ -1,3 +1,5 @@
+// The output layers of the vehicles' controller: as one node of the autograd graph, and in ATen
+// operations.
 #include "controller_heads.h"
 
 #include <ATen/ops/addmm.h>
@@ -19,14 +21,14 @@ using torch::autograd::variable_list;
 
 /// The sum of exp(x) over all of n values but the first, scaled to avoid overflow.
 struct SumOfRest {
-  float highest;
-  float sum;  ///< sum of exp(x - highest)
+  float highest;  ///< the largest of these values
+  float sum;      ///< sum of exp(x - highest)
 
   SumOfRest(const float* x, std::int64_t n) : highest(*std::max_element(x + 1, x + n)), sum(0.0F) {
     for (std::int64_t a = 1; a < n; ++a) sum += std::exp(x[a] - highest);
   }
   [[nodiscard]] float log() const { return highest + std::log(sum); }
-  /// Derivative of log() with respect to the value x.
+  /// Derivative of log() with respect to one of the values, which is x.
   [[nodiscard]] float share_of(float x) const { return std::exp(x - highest) / sum; }
 };
 
@@ -53,6 +55,7 @@ struct HeadConstants {
   HeadScales scales;
 };
 
+/// The heads as one node of the autograd graph.
 struct HeadsNode : torch::autograd::Function<HeadsNode> {
   /// @param impact contains the weight of the impact, or nothing
   static variable_list forward(AutogradContext* context, const at::Tensor& x,

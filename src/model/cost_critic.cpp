@@ -1,3 +1,4 @@
+// The network that predicts the safety cost of a conflict (phase 3 of training).
 #include "traffic/model/cost_critic.h"
 
 #include <torch/nn/modules/linear.h>

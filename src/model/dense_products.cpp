@@ -1,3 +1,4 @@
+// Layers of small float matrices on the CPU, computed by the kernels in kernels/dense.h.
 #include "dense_products.h"
 
 #include <ATen/ops/empty.h>
@@ -14,7 +15,7 @@
 namespace traffic::model {
 namespace {
 
-/// A matrix or, with exchanged strides, the transpose of one.
+/// The left factor of a product: a matrix or, with exchanged strides, the transpose of one.
 struct Left {
   std::int64_t rows;
   std::int64_t depth;

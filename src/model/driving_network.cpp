@@ -1,3 +1,5 @@
+// The network of a driving policy: the encoder of image and status, and the three heads that make
+// plans.
 #include "traffic/model/driving_network.h"
 
 #include <ATen/Parallel.h>
@@ -16,11 +18,11 @@
 namespace traffic::model {
 namespace {
 
-constexpr std::int64_t kPatch = 4;
+constexpr std::int64_t kPatch = 4;  ///< rows and columns of a patch, in cells of the image
 /// Widths of the encodings of image and status, which are then joined.
 constexpr std::int64_t kImageWidth = 192;
 constexpr std::int64_t kStatusWidth = 64;
-constexpr double kFrame_s = 0.5;
+constexpr double kFrame_s = 0.5;  ///< time between two positions of a plan
 /// Noise of truncated diffusion: the first 50 of 1000 steps of a scaled linear schedule with betas
 /// from 1e-4 to 0.02 (Liao et al. 2025, arXiv:2411.15139).
 constexpr double kTruncated = 50.0;
@@ -37,8 +39,8 @@ torch::Tensor signal_share(const torch::Tensor& level) {
   return torch::exp(-sum);
 }
 
-/// Makes a row of each patch of 4 x 4 cells, channel by channel, and scales bytes to 0 .. 1:
-/// [C, H, W] -> [H / 4, W / 4, 16 C].
+/// Divides an image [C, H, W] into patches of 4 x 4 cells and makes one row of the values of each
+/// patch, channel by channel: [H / 4, W / 4, 16 C]. Bytes are scaled to 0 .. 1.
 TRAFFIC_VECTORISED void copy_patches(const std::uint8_t* image, float* out, std::int64_t channels,
                                      std::int64_t rows, std::int64_t columns) {
   const std::int64_t across = columns / kPatch;

@@ -1,3 +1,4 @@
+// Checks graphs, divides their nodes into groups and sorts their edges by source.
 #include "edge_index.h"
 
 #include <ATen/ATen.h>

@@ -1,9 +1,9 @@
 /// One layer of the graph encoder: attention and a feed-forward block, each with a residual
 /// connection and LayerNorm.
 ///
-/// There are two implementations of the same function. One uses ATen operations (any device, type
-/// and sizes). The other is fused for the CPU, has its own backward pass, and works on blocks of
-/// rows that stay in the cache.
+/// There are two implementations of the same function. layer_reference() uses ATen operations and
+/// works on any device and with any type and size. layer_forward() and layer_backward() are fused
+/// for the CPU: they work on blocks of rows that stay in the cache.
 ///
 /// Shapes: N nodes, E edges, d = model.hidden_dim. T is the type of the operands of matrix products
 /// (kernels.h).
@@ -34,17 +34,17 @@ enum LayerParameter : std::size_t {
   kQkvWeight,      ///< [3 d, d]: queries, keys, values
   kQkvBias,        ///< [3 d]
   kEdgeWeight,     ///< [d, 4]: contribution of the edge features to keys and values
-  kRiskInWeight,   ///< [32, 4]
+  kRiskInWeight,   ///< [32, 4]: first layer of the risk bias (segment_attention.h)
   kRiskInBias,     ///< [32]
-  kRiskOutWeight,  ///< [heads, 32]
+  kRiskOutWeight,  ///< [heads, 32]: second layer of the risk bias
   kRiskOutBias,    ///< [heads]
-  kOutWeight,      ///< [d, d]
+  kOutWeight,      ///< [d, d]: output projection of the attention
   kOutBias,        ///< [d]
   kNorm1Weight,    ///< [d]
   kNorm1Bias,      ///< [d]
-  kUpWeight,       ///< [4 d, d]
+  kUpWeight,       ///< [4 d, d]: first layer of the feed-forward block
   kUpBias,         ///< [4 d]
-  kDownWeight,     ///< [d, 4 d]
+  kDownWeight,     ///< [d, 4 d]: second layer of the feed-forward block
   kDownBias,       ///< [d]
   kNorm2Weight,    ///< [d]
   kNorm2Bias,      ///< [d]
@@ -56,15 +56,17 @@ inline EdgeParameters edge_parameters(const LayerParameters& p) {
   return {p[kEdgeWeight], p[kRiskInWeight], p[kRiskInBias], p[kRiskOutWeight], p[kRiskOutBias]};
 }
 
-/// Whether the fused path supports these sizes; other sizes take the ATen path.
+/// Whether the fused implementation supports these sizes; other sizes need layer_reference().
 bool fused_layer_fits(std::int64_t hidden_dim, std::int64_t heads);
 
-/// An input of known low rank, x = rows * basis + offset, such as that of the first layer. Queries,
-/// keys and values are then computed from `rows`, without a product over the d columns of x.
+/// A thin input is an input of known low rank R < d: x = rows * basis + offset, such as the input
+/// of the first layer. Queries, keys and values are then computed from `rows`, without a product
+/// over the d columns of x.
 struct ThinBasis {
   at::Tensor basis;   ///< [R, d], R a multiple of kernels::kWidthUnit
   at::Tensor offset;  ///< [d]
 };
+/// The factors of a thin input.
 struct ThinInput {
   at::Tensor rows;  ///< [N, R] float32
   ThinBasis of;
@@ -98,15 +100,17 @@ struct LayerTape {
   at::Tensor qkv;          ///< [N, 3 d]
   at::Tensor probability;  ///< [E, heads] float32
   at::Tensor attended;     ///< [N, d]
-  at::Tensor xhat1;        ///< [N, d] first LayerNorm before scale and shift
-  at::Tensor rstd1;        ///< [N] float32
-  at::Tensor up;           ///< [N, 4 d] before GELU, by blocks of rows and panels
-  at::Tensor xhat2;        ///< [N, d]
-  at::Tensor rstd2;        ///< [N] float32
+  at::Tensor xhat1;        ///< [N, d] result of the first LayerNorm before scale and shift
+  at::Tensor rstd1;        ///< [N] float32: 1 / standard deviation of each row in it
+  /// [N, 4 d] values before GELU. For each block of rows and each panel (kernels::kPanel columns)
+  /// they are a matrix [rows, kPanel].
+  at::Tensor up;
+  at::Tensor xhat2;  ///< [N, d] as xhat1, for the second LayerNorm
+  at::Tensor rstd2;  ///< [N] float32, as rstd1
 };
 
-/// Ranges of nodes that a layer reads and computes in each group: the group's first nodes up to
-/// in_end[g] and out_end[g]. Empty: all nodes.
+/// Which nodes a layer reads and computes. It reads the nodes of group g before in_end[g], and
+/// computes those before out_end[g]. Empty spans mean all nodes.
 struct LayerRows {
   std::span<const std::int64_t> in_end;
   std::span<const std::int64_t> out_end;
@@ -117,7 +121,7 @@ struct LayerInput {
   const EdgeIndex& edges;
   const LayerParameters& parameters;
   std::int64_t heads;
-  const ThinInput* thin;  ///< thin form of x; null: unknown
+  const ThinInput* thin;  ///< factors of x; null if x is not a thin input
   LayerRows rows = {};
 };
 
@@ -126,6 +130,7 @@ struct LayerInput {
 template <typename T>
 at::Tensor layer_forward(const LayerInput& input, const PackedLayer<T>& packed, LayerTape* tape);
 
+/// Result of layer_backward().
 struct LayerGradients {
   at::Tensor x;  ///< undefined with a thin input, whose gradient is in `thin`
   LayerParameters parameters;
@@ -135,7 +140,8 @@ template <typename T>
 LayerGradients layer_backward(const LayerInput& input, const LayerTape& tape,
                               const at::Tensor& grad_out);
 
-/// Attention over the edges of one graph, with a layer's parameters: qkv [N, 3 d] to [N, d].
+/// Computes attention over the edges of one graph from queries, keys and values [N, 3 d] and a
+/// layer's parameters. The result is [N, d].
 using AttentionFunction = std::function<at::Tensor(const at::Tensor&, const EdgeParameters&)>;
 
 /// The layer in ATen operations around an attention function, differentiable by autograd. Products

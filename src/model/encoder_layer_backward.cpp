@@ -1,7 +1,9 @@
-// The backward pass processes chunks of whole groups. For each group of a chunk it computes all
-// gradients from the layer's output to its input. The factors of the weight gradients are left in
-// the chunk's buffers. The weight gradients are computed once a chunk is complete, while its
-// buffers are still in the cache.
+// The backward pass of a fused layer of the graph encoder, on the CPU.
+//
+// No edge connects nodes of different groups (edge_index.h), so groups are processed independently.
+// A chunk consists of some groups. For each of its groups the pass computes all gradients from the
+// layer's output to its input. It writes both factors of the weight gradients to the chunk's
+// buffers. After the last group of a chunk it multiplies them, while they are still in the cache.
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros_like.h>
@@ -31,7 +33,7 @@ struct BackwardPass {
   std::int64_t width;
   const kernels::AttentionEdges& edges;
   PackedWeight<T> down, up, out, qkv;
-  ThinGradients* thin;  ///< null: gradients go to x
+  ThinGradients* thin;  ///< null if the input is not thin
   const VectorSums& vectors;
   const AttentionGradients& attention;
 
@@ -47,8 +49,8 @@ struct Block {
   std::int64_t place;  ///< first row in the chunk
 };
 
-/// Backward through the feed-forward block and its LayerNorm; writes the gradient of the block's
-/// input to grad_normed.
+/// Backward pass of the feed-forward block and its LayerNorm. Writes the gradient of the
+/// feed-forward block's input to grad_normed.
 template <typename T>
 void feed_forward_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk,
                            const VectorSums::Parts& sums, const Block& block, float* grad_normed) {
@@ -89,8 +91,8 @@ void feed_forward_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk,
   multiply<T>({grad_up.data, grad_up.stride}, rows, pass.up.operand, {grad_normed, width}, true);
 }
 
-/// Backward through the first LayerNorm and the output projection: computes the residual's share of
-/// grad_x, and grad_attended.
+/// Backward pass of the first LayerNorm and the output projection. Computes grad_attended, and the
+/// part of grad_x that comes through the residual connection.
 template <typename T>
 void output_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk,
                      const VectorSums::Parts& sums, const Block& block, const float* grad_normed,
@@ -119,7 +121,8 @@ void output_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk,
               {grad_attended, width}, false);
 }
 
-/// Backward through attention; `grad_qkv` is [nodes of the group, 3 d].
+/// Backward pass of the attention.
+/// @param grad_qkv [nodes of the group, 3 d], overwritten
 template <typename T>
 void attention_backward_of(const BackwardPass<T>& pass, const Group& group,
                            const float* grad_attended, float* grad_qkv) {
@@ -148,7 +151,7 @@ void attention_backward_of(const BackwardPass<T>& pass, const Group& group,
                      index, group.index, pass.attention);
 }
 
-/// Backward from queries, keys and values to the layer's input.
+/// Backward pass from queries, keys and values to the layer's input. Adds to grad_x.
 template <typename T>
 void projection_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk, const Block& block,
                          const float* grad_qkv) {
@@ -160,8 +163,8 @@ void projection_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk, con
   transpose_rows<T>(operand, block.rows, columns, {}, {chunk.grad_qkv + block.place, chunk.stride});
 }
 
-/// Packs the tape and the input as right-hand sides of products, and zeroes the padding of the
-/// gradients.
+/// Packs the group's rows of attended and x as right-hand sides of products. With float there is
+/// nothing to pack: the products read the tape and the input.
 template <typename T>
 void pack_group(const BackwardPass<T>& pass, const Chunk<T>& chunk, const Group& group) {
   if constexpr (!std::is_same_v<T, float>) {

@@ -1,5 +1,5 @@
-/// Work units and buffers of a layer's backward pass: chunks of whole groups of nodes, and the sums
-/// of each group.
+/// Parts of the backward pass of an encoder layer (encoder_layer_backward.cpp): the division of the
+/// groups of nodes into chunks, the buffers of a chunk, and the sums of each group.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,20 +16,22 @@
 
 namespace traffic::model {
 
-/// Rows [first, last) of the nodes, and their position in the chunk's buffers.
+/// A group of nodes that no edge connects with other groups: the nodes [first, last).
 struct Group {
-  std::int64_t index;
+  std::int64_t index;  ///< number of the group in EdgeIndex::group_ptr
   std::int64_t first;
   std::int64_t last;
-  std::int64_t offset;
+  std::int64_t offset;  ///< row of the first node in the chunk's buffers
 };
 
+/// Groups that are processed together.
 struct ChunkPlan {
   std::vector<Group> groups;
   /// Rows of the buffers: those of the groups, each rounded up to a valid depth of a product.
   std::int64_t rows = 0;
 };
 
+/// Divides the groups into chunks. A chunk ends with the group with which it has kChunkRows rows.
 template <typename T>
 std::vector<ChunkPlan> plan_chunks(const EdgeIndex& index) {
   std::vector<ChunkPlan> chunks;
@@ -68,14 +70,14 @@ class VectorSums {
   }
 
  private:
-  static constexpr std::int64_t kLength = 13;
+  static constexpr std::int64_t kLength = 13;  ///< length of all vectors together, in widths
   std::int64_t width_;
   at::Tensor sums_;
 };
 
-/// Both factors of the products for the weight gradients: gradients of the layers' outputs,
-/// transposed, and inputs of the layers as right-hand sides. The gradients are zero in the padding
-/// of groups.
+/// The buffers of a chunk. They contain both factors of the products for the gradients of the four
+/// weights: the transposed gradients of the linear layers' outputs, and the inputs of these layers
+/// as right-hand sides. Where a group has padding, the gradients are zero.
 template <typename T>
 struct Chunk {
   Chunk(std::int64_t rows_, std::int64_t width, Scratch& scratch)
@@ -99,8 +101,8 @@ struct Chunk {
   T* grad_qkv;          ///< [3 d, rows]
   T* activated;         ///< [4 d / kPanel panels, rows, kPanel]
   T* normed;            ///< [rows, d]
-  T* attended;          ///< [rows, d]; null if the tape's matrix can be used
-  T* x;                 ///< [rows, d]; null if the input can be used
+  T* attended;          ///< [rows, d]; null for float, for which the tape contains it
+  T* x;                 ///< [rows, d]; null for float, for which it is the layer's input
 };
 
 }  // namespace traffic::model

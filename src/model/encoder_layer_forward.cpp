@@ -1,3 +1,5 @@
+// The forward pass of a fused layer of the graph encoder, on the CPU. It runs the whole layer for
+// one group of nodes after the other, so that the data of a group stay in the cache.
 #include <ATen/Parallel.h>
 #include <ATen/record_function.h>
 
@@ -21,7 +23,7 @@ struct ForwardPass {
   const LayerInput& input;
   const PackedLayer<T>& packed;
   const kernels::AttentionEdges edges;
-  LayerTape* tape;  ///< null: nothing is kept
+  LayerTape* tape;  ///< data for the backward pass; null if there is none
   std::int64_t width;
   float* out;  ///< [N, d]
 
@@ -33,20 +35,21 @@ struct ForwardPass {
   }
 };
 
-/// Memory into which a group's queries, keys and values are written: for the tape (as operands) and
-/// for the attention (as floats). With float operands one matrix serves both.
+/// Memory for a group's queries, keys and values: in the type T for the tape, and as floats for the
+/// attention. If T is float, `operand` serves for both.
 template <typename T>
 struct QkvRows {
-  Rows<T> operand;  ///< null: not kept
-  Rows<float> values;
+  Rows<T> operand;     ///< null: not needed
+  Rows<float> values;  ///< null: not needed
 
+  /// The rows from a given row on.
   [[nodiscard]] QkvRows from(std::int64_t row) const {
     return {{operand.data ? operand.data + row * operand.stride : nullptr, operand.stride},
             {values.data ? values.data + row * values.stride : nullptr, values.stride}};
   }
 };
 
-/// qkv = operand * weight + bias for `rows` nodes, starting with the given panel.
+/// Computes qkv = operand * weight + bias for `rows` nodes, from the given panel of columns on.
 template <typename S, typename T>
 void project(Rows<const S> operand, std::int64_t rows, const Operand<S>& weight,
              std::int64_t first_panel, const float* bias, const QkvRows<T>& qkv) {
@@ -62,7 +65,8 @@ void project(Rows<const S> operand, std::int64_t rows, const Operand<S>& weight,
   }
 }
 
-/// A node that only sends to other nodes needs only keys and values.
+/// The parts of qkv that a layer computes for a node. It needs no queries of a node whose output it
+/// does not compute.
 enum class Projected { kAll, kKeysAndValues };
 
 template <typename T>

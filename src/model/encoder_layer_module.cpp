@@ -1,3 +1,4 @@
+// A layer of the graph encoder as a torch module, and as a node of the autograd graph.
 #include "encoder_layer_module.h"
 
 #include <torch/csrc/autograd/custom_function.h>
@@ -20,16 +21,17 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Data that a fused layer keeps in addition to its inputs and parameters.
+/// Data that a fused layer keeps for its backward pass, in addition to its inputs and parameters.
 struct LayerState : torch::CustomClassHolder {
   std::shared_ptr<const EdgeIndex> edges;
   std::int64_t heads = 0;
   bool bf16 = false;
-  bool keep_tape = true;
+  bool keep_tape = true;  ///< if false, the backward pass computes the tape again
   LayerTape tape;
 };
 
-/// x, the layer's parameters and, for a thin input, its three tensors.
+/// The tensors that autograd gets as one list: x, the layer's parameters and, for a thin input, its
+/// three factors.
 struct LayerVariables {
   explicit LayerVariables(at::TensorList all) : x(all[0]) {
     std::copy_n(all.begin() + 1, kNumLayerParameters, parameters.begin());
@@ -66,6 +68,7 @@ LayerGradients run_backward(const LayerVariables& variables, LayerState& state,
   return layer_backward<T>(variables.input(state), tape, grad_out);
 }
 
+/// Runs the forward pass without gradients.
 /// @param packed weights packed in advance, or nothing
 template <typename T>
 Tensor forward_only(const LayerInput& input, const std::optional<PackedLayer<T>>& packed) {
@@ -74,6 +77,7 @@ Tensor forward_only(const LayerInput& input, const std::optional<PackedLayer<T>>
   return layer_forward<T>(input, pack_layer<T>(input.parameters, input.heads, thin), nullptr);
 }
 
+/// A fused layer as one node of the autograd graph.
 class FusedLayer : public torch::autograd::Function<FusedLayer> {
  public:
   static Tensor forward(AutogradContext* ctx, at::TensorList all,

@@ -1,4 +1,5 @@
-/// The parameters of an encoder layer as a module, and the choice of an implementation.
+/// EncoderLayerImpl: a layer of the graph encoder as a torch module. It owns the parameters and
+/// chooses the implementation: fused on the CPU, with kernels on a GPU, or with ATen operations.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -14,31 +15,35 @@
 
 namespace traffic::model {
 
+/// Arguments that are the same for all layers of a forward pass, except for `rows`.
 struct LayerContext {
   const GraphBatch& graph;
-  std::shared_ptr<const EdgeIndex> edges;                ///< for fused layers, else null
-  std::shared_ptr<const device::DeviceEdges> on_device;  ///< for the kernels of a GPU, else null
+  std::shared_ptr<const EdgeIndex> edges;  ///< null unless the layers are fused
+  /// Null unless the layers use kernels on a GPU.
+  std::shared_ptr<const device::DeviceEdges> on_device;
   at::ScalarType compute_type;
   bool checkpointing;
-  LayerRows rows = {};  ///< only for a fused layer without gradients
+  LayerRows rows = {};  ///< which nodes to compute; used only by fused layers without gradients
 };
 
 class EncoderLayerImpl : public torch::nn::Module {
  public:
   EncoderLayerImpl(std::int64_t width, std::int64_t heads);
 
-  /// @param thin thin form of x, if known and if fused_on(x)
+  /// @param thin the factors of x if x is a thin input (encoder_layer.h) and the layer is fused
   torch::Tensor forward(const torch::Tensor& x, const LayerContext& context,
                         const std::optional<ThinInput>& thin = {});
 
-  /// Packs the weights for passes without gradients. @param thin basis of the input if it is thin,
-  /// else null
+  /// Packs the weights for forward passes without gradients. Does nothing if the layer is not
+  /// fused.
+  /// @param thin basis of the input; null if the input is not thin
   void pack_for_inference(at::ScalarType compute_type, const ThinBasis* thin);
   void unpack();
   /// The weights of the edge features, one column per feature.
   [[nodiscard]] std::array<torch::Tensor, 2> edge_weights() const {
     return {edge_->weight, risk_in_->weight};
   }
+  /// Whether the layer uses the fused implementation for x.
   [[nodiscard]] bool fused_on(const torch::Tensor& x, at::ScalarType compute_type) const;
 
  private:

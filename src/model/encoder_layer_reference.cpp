@@ -1,3 +1,4 @@
+// A layer of the graph encoder in ATen operations, for all devices and types.
 #include <ATen/ATen.h>
 
 #include "encoder_layer.h"

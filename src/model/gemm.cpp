@@ -1,3 +1,4 @@
+// Matrix products on the CPU, computed by oneDNN's brgemm kernels.
 #include "gemm.h"
 
 #include <ATen/native/CPUBlas.h>
@@ -15,9 +16,9 @@ const at::BFloat16* torch_type(const kernels::Bf16* p) {
 const float* torch_type(const float* p) { return p; }
 
 template <typename T>
-constexpr bool kPairs = sizeof(T) == 2;  // bfloat16 operands consist of row pairs
+constexpr bool kPairs = sizeof(T) == 2;  // whether right-hand sides consist of row pairs
 
-/// Depth of one call, so that a panel of the right-hand side stays in the cache while it is used.
+/// Maximum depth of one call of brgemm. The panel that the call reads then stays in the cache.
 constexpr std::int64_t kDepth = 1024;
 
 }  // namespace
@@ -25,7 +26,7 @@ constexpr std::int64_t kDepth = 1024;
 template <typename T>
 Operand<T> plain_operand(const T* data, std::int64_t depth, std::int64_t columns,
                          std::int64_t stride) {
-  // Panels of a wide matrix are parts of its rows; 64 columns were fastest.
+  // Each panel consists of parts of the rows. In measurements 64 columns were fastest.
   constexpr std::int64_t kWide = 64;
   return {.data = data,
           .depth = depth,

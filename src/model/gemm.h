@@ -1,5 +1,5 @@
-/// Products of row blocks with matrices that stay in the cache, by oneDNN's brgemm kernels through
-/// ATen.
+/// Matrix products on the CPU: a block of rows times a matrix that stays in the cache. oneDNN's
+/// brgemm kernels compute them; ATen gives access to these kernels.
 ///
 /// On a Zen 4 core they reach 107-116 GFLOP/s in float, where at::mm reaches 90-100, and 205-225 in
 /// bfloat16. The caller chooses the blocking, so that the operations after a product work on tiles
@@ -33,16 +33,16 @@ void for_row_blocks(std::int64_t first, std::int64_t last, const Work& work) {
   }
 }
 
-/// The right-hand side [depth, columns] of a product, cut into panels of `panel` columns. Float:
-/// rows of `stride` elements. Bf16: rows 2k and 2k+1 interleaved element by element ("row pairs"),
-/// with even depth.
+/// The right-hand side [depth, columns] of a product, stored in panels of `panel` columns. A float
+/// panel consists of rows. A Bf16 panel consists of row pairs: rows 2 k and 2 k + 1 are interleaved
+/// element by element, and the depth is even.
 template <typename T>
 struct Operand {
   const T* data = nullptr;
   std::int64_t depth = 0;
   std::int64_t columns = 0;
-  std::int64_t stride = 0;        ///< elements of a row within a panel
-  std::int64_t panel = 0;         ///< columns of a panel
+  std::int64_t stride = 0;  ///< elements from one row to the next; a row pair takes twice as many
+  std::int64_t panel = 0;   ///< columns of a panel
   std::int64_t panel_stride = 0;  ///< elements from one panel to the next
 
   [[nodiscard]] std::int64_t panels() const { return (columns + panel - 1) / panel; }
@@ -51,17 +51,19 @@ struct Operand {
   }
 };
 
-/// A matrix with row pairs (float: rows) of `stride` elements and all columns side by side.
+/// The right-hand side for a matrix whose rows are stored as a whole, not in panels. Bf16 data
+/// consist of row pairs.
 template <typename T>
 Operand<T> plain_operand(const T* data, std::int64_t depth, std::int64_t columns,
                          std::int64_t stride);
 
-/// c[rows, panel] = a[rows, depth] * b[:, panel p]; with `accumulate` += instead of =.
+/// Multiplies by one panel: c[rows, panel] = a[rows, depth] * (panel p of b). Adds to c if
+/// `accumulate` is true.
 template <typename T>
 void multiply_panel(kernels::Rows<const T> a, std::int64_t rows, const Operand<T>& b,
                     std::int64_t p, kernels::Rows<float> c, bool accumulate);
 
-/// c[rows, columns] = a[rows, depth] * b; with `accumulate` += instead of =.
+/// c[rows, columns] = a[rows, depth] * b. Adds to c if `accumulate` is true.
 template <typename T>
 void multiply(kernels::Rows<const T> a, std::int64_t rows, const Operand<T>& b,
               kernels::Rows<float> c, bool accumulate);

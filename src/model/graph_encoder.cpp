@@ -1,3 +1,4 @@
+// The graph encoder: its input layer, and the sequence of its attention layers.
 #include "traffic/model/graph_encoder.h"
 
 #include <torch/nn/modules/container/modulelist.h>
@@ -18,7 +19,8 @@
 namespace traffic::model {
 namespace {
 
-/// Layer l needs input nodes that are one edge farther away than the nodes that it computes.
+/// The nodes that layer l reads and computes. It reads nodes that are up to one edge farther away
+/// from the chosen nodes than those that it computes.
 LayerRows rows_of_layer(const ReceptiveField& field, std::size_t l) {
   const std::size_t hops = field.end.size() - 1 - l;
   return {.in_end = field.end[hops], .out_end = field.end[hops - 1]};
@@ -88,7 +90,7 @@ torch::Tensor GraphEncoderImpl::run(const GraphBatch& graph, const ReceptiveFiel
   if (has_thin_input()) {
     thin = thin_input(graph.node_features,
                       packed_input_ && infers ? *packed_input_ : thin_form(*input_, *norm_));
-    // The first layer passes the gradient of its input to the three tensors of the thin form.
+    // h needs no gradient: the first layer passes its gradient to the three tensors in `thin`.
     h = torch::addmm(thin->of.offset.detach(), thin->rows.detach(), thin->of.basis.detach());
   } else if (packed_projection_ && infers) {
     h = project_input(graph.node_features, *packed_projection_);

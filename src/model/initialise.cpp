@@ -1,3 +1,4 @@
+// Sets the initial weights of networks from a seed.
 #include "traffic/model/initialise.h"
 
 #include <torch/nn.h>
@@ -24,7 +25,7 @@ void fill_uniform(torch::Tensor& parameter, double bound, std::uint64_t seed) {
   parameter.copy_(values);
 }
 
-/// Half the width of the uniform distribution for a module's own parameters; zero if they are not
+/// Bound of the uniform distribution +-bound of a module's own parameter; 0 if the parameter is not
 /// random.
 double bound_of(const torch::nn::Module& module, const torch::Tensor& parameter) {
   if (const auto* linear = module.as<torch::nn::LinearImpl>()) {

@@ -1,3 +1,4 @@
+// The input layer of the graph encoder, LayerNorm(W x + b), for inference on the CPU.
 #include "input_projection.h"
 
 #include <torch/types.h>

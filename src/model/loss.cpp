@@ -1,3 +1,4 @@
+// The loss that phase 1 of training minimises.
 #include "traffic/model/loss.h"
 
 #include <torch/types.h>

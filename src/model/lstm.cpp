@@ -1,3 +1,5 @@
+// The LSTM of the world model: it chooses between the fused passes, the kernels on GPUs and ATen
+// operations.
 #include "traffic/model/lstm.h"
 
 #include <torch/csrc/autograd/custom_function.h>
@@ -15,6 +17,7 @@
 
 namespace traffic::model {
 
+/// The weights of all layers, packed in advance for inference in the type of the products.
 struct PackedLstm {
   std::variant<std::vector<PackedLstmLayer<float>>, std::vector<PackedLstmLayer<kernels::Bf16>>>
       layers;
@@ -35,14 +38,15 @@ std::vector<PackedLstmLayer<T>> pack(at::TensorList parameters) {
   return packed;
 }
 
-/// Data that a fused LSTM keeps in addition to its input and parameters.
+/// Data that a fused LSTM keeps for its backward pass, in addition to its input and parameters.
 struct LstmTape : torch::CustomClassHolder {
   bool bf16 = false;
-  bool keep = true;  ///< keep `layers` for the backward pass; else they are recomputed there
+  bool keep = true;  ///< whether to keep `layers`; if not, the backward pass computes them again
   Tensor present;
   std::vector<LstmLayerTape> layers;
 };
 
+/// A fused LSTM as one node of the autograd graph.
 class FusedLstm : public torch::autograd::Function<FusedLstm> {
  public:
   static Tensor forward(AutogradContext* ctx, const Tensor& x, at::TensorList parameters,
@@ -99,6 +103,7 @@ StepTensors reference_step(const Tensor& x, const StepTensors& before, const Lst
   return {gates[3].sigmoid() * cell.tanh(), cell};
 }
 
+/// All steps of all layers in ATen operations.
 Tensor reference_forward(const Tensor& x, const Tensor& present,
                          const std::vector<LstmLayerParameters>& layers, at::ScalarType type) {
   Tensor input = x;
@@ -119,6 +124,7 @@ Tensor reference_forward(const Tensor& x, const Tensor& present,
   return input[x.size(0) - 1];
 }
 
+/// One step of all layers on the CPU, fused.
 template <typename T>
 Tensor fused_step(const Tensor& x, LstmState& state,
                   const std::vector<PackedLstmLayer<T>>& layers) {

@@ -1,7 +1,9 @@
-// Each block of vehicles is processed through all steps independently. The gradients of its gates
-// are stored transposed, and the inputs of the weights packed, as factors of the products for the
-// weight gradients. These products run once some blocks are done (as many as there are threads),
-// while their data are still in the cache.
+// The backward pass of the fused LSTM, on the CPU.
+//
+// Each block of vehicles is processed on its own, through all steps. Its buffers then contain both
+// factors of the weight gradients: the transposed gradients of the gates, and the packed inputs of
+// the weights. When as many blocks as there are threads are done, these factors are multiplied,
+// while they are still in the cache.
 #include <ATen/Parallel.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
@@ -23,9 +25,9 @@ using kernels::Rows;
 
 template <typename T>
 struct Layer {
-  PackedWeight<T> input;   ///< weight_ih, rows by panels
-  PackedWeight<T> hidden;  ///< weight_hh, rows by panels
-  at::Tensor bias_sums;    ///< [blocks, 4 H] by panels
+  PackedWeight<T> input;   ///< weight_ih, with its rows in the order kGateOrder
+  PackedWeight<T> hidden;  ///< weight_hh, with its rows in the order kGateOrder
+  at::Tensor bias_sums;    ///< [blocks, 4 H] gradient of the biases, in the order kGateOrder
 };
 
 template <typename T>
@@ -40,12 +42,12 @@ struct BackwardPass {
   std::int64_t hidden;
 };
 
-/// Data of one block for the weight gradients. Each step takes `step_rows` columns or rows: the
-/// vehicles of the block, rounded up to an even number if operands are pairs.
+/// The factors of the weight gradients of one block of vehicles. Each time step takes `step_rows`
+/// columns or rows: the number of vehicles, for bfloat16 rounded up to an even number.
 template <typename T>
 struct BlockBuffers {
-  std::int64_t first;
-  std::int64_t rows;
+  std::int64_t first;  ///< first vehicle
+  std::int64_t rows;   ///< number of vehicles
   std::int64_t step_rows;
   std::int64_t stride;         ///< stride of grad_gates
   std::vector<T*> grad_gates;  ///< by layer: [4 H, T * step_rows], rows in the order of the
@@ -83,8 +85,8 @@ void pack_inputs(const BackwardPass<T>& pass, const BlockBuffers<T>& b) {
   }
 }
 
-/// The gradients of one layer's gates at one step, as rows (returned) and transposed (in the
-/// buffers).
+/// Computes the gradients of one layer's gates at step t. Writes them to `grad_gates`, and
+/// transposed to the buffers of the block.
 template <typename T>
 void gates_backward(const BackwardPass<T>& pass, const BlockBuffers<T>& b, std::size_t l,
                     std::int64_t t, const float* grad_output, float* grad_cell,
@@ -113,9 +115,10 @@ void gates_backward(const BackwardPass<T>& pass, const BlockBuffers<T>& b, std::
 }
 
 /// Processes one layer over one block, last step first.
-/// @param grad_output [T, rows, H] gradients of this layer's outputs. The last step is complete;
-///   the other steps contain the contribution of the layer above, or nothing yet in the last layer.
-/// @param grad_input destination of step t's gradient of the layer's input
+/// @param grad_output [T, rows, H] gradients of this layer's outputs. For the last step they are
+///   complete. For other steps they contain what the layer above contributes. In the last layer,
+///   which has no layer above, those of other steps are not initialised.
+/// @param grad_input returns where to write the gradient of the layer's input at step t
 template <typename T, typename GradInput>
 void run_layer(const BackwardPass<T>& pass, const BlockBuffers<T>& b, std::size_t l,
                float* grad_output, const GradInput& grad_input) {

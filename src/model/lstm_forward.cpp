@@ -1,3 +1,5 @@
+// The forward pass of the fused LSTM, on the CPU. Each block of vehicles goes through all layers
+// and steps on its own, so that its data stay in the cache.
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/record_function.h>
@@ -20,20 +22,21 @@ template <typename T>
 struct ForwardPass {
   const LstmInput& input;
   const std::vector<PackedLstmLayer<T>>& layers;
-  std::vector<LstmLayerTape>& tape;  ///< without gates if there is no backward pass
+  std::vector<LstmLayerTape>& tape;  ///< the gates are undefined if there is no backward pass
   const LstmOutput& out;
   std::int64_t steps;
   std::int64_t vehicles;
   std::int64_t hidden;
 };
 
-/// Vehicles [first, first + rows) in one layer.
+/// A block of vehicles in one layer: [first, first + rows).
 struct Block {
   std::size_t layer;
   std::int64_t first;
   std::int64_t rows;
 };
 
+/// Input of the layer at step t.
 template <typename T>
 Rows<const T> input_rows(const ForwardPass<T>& pass, const Block& b, std::int64_t t,
                          Scratch& scratch) {
@@ -73,6 +76,7 @@ Rows<const float> cell_before(const ForwardPass<T>& pass, const Block& b, std::i
   return {pass.input.cell.template const_data_ptr<float>() + row * hidden + p * kWidthUnit, hidden};
 }
 
+/// Computes step t of a block.
 template <typename T>
 void run_step(const ForwardPass<T>& pass, const Block& b, std::int64_t t) {
   Scratch scratch;

@@ -1,7 +1,7 @@
-/// The fused passes of an LSTM over blocks of kBlockRows vehicles. Gates are stored by panels: 64
-/// columns contain the input, forget, cell and output gates of sixteen units. Data for the backward
-/// pass are stored in the order in which it reads them: by step, block and panel. Within a block,
-/// gates are [panels, rows, kPanel] and cells [panels, rows, 16].
+/// The fused forward and backward passes of an LSTM on the CPU, over blocks of kBlockRows vehicles.
+/// The gates of sixteen units form a panel of 64 columns: input, forget, cell and output gates.
+/// Data for the backward pass are in the order in which it reads them: by step, block and panel.
+/// Within a block, gates are [panels, rows, kPanel] and cells [panels, rows, 16].
 ///
 /// Shapes: T steps, S vehicles, H = LstmOptions::hidden_size.
 #pragma once
@@ -16,18 +16,20 @@
 
 namespace traffic::model {
 
+/// Order in which the rows of the weights are packed: by panels, with all four gates of sixteen
+/// units.
 inline constexpr RowOrder kGateOrder{4};
 
 enum LstmParameter : std::size_t { kWeightIh, kWeightHh, kBiasIh, kBiasHh, kNumLstmParameters };
 using LstmLayerParameters = std::array<at::Tensor, kNumLstmParameters>;
-/// Splits a list with the parameters of all layers in sequence.
+/// Splits a list of the parameters of all layers into the layers.
 std::vector<LstmLayerParameters> by_layer(at::TensorList parameters);
 
 template <typename T>
 struct PackedLstmLayer {
   PackedWeight<T> input;   ///< weight_ih
   PackedWeight<T> hidden;  ///< weight_hh
-  at::Tensor bias;         ///< [4 H] by panels: bias_ih + bias_hh
+  at::Tensor bias;         ///< [4 H] bias_ih + bias_hh, in the order kGateOrder
 };
 template <typename T>
 PackedLstmLayer<T> pack_lstm_layer(const LstmLayerParameters& parameters);
@@ -49,8 +51,8 @@ struct LstmInput {
 
 struct LstmOutput {
   at::Tensor last;    ///< [S, H] float32: output of the last layer at the last step
-  at::Tensor hidden;  ///< [layers, S, H] float32: state after the last step
-  at::Tensor cell;    ///< [layers, S, H] float32
+  at::Tensor hidden;  ///< [layers, S, H] float32: output of each layer at the last step
+  at::Tensor cell;    ///< [layers, S, H] float32: cells after the last step
 };
 
 /// @param tape filled with one entry per layer unless null

@@ -1,3 +1,4 @@
+// A perceptron with ReLU layers: as one node of the autograd graph, and in ATen operations.
 #include "traffic/model/mlp.h"
 
 #include <ATen/ops/linear.h>
@@ -27,11 +28,13 @@ TRAFFIC_VECTORISED void mask_gradient(float* __restrict grad, const float* __res
   for (std::int64_t i = 0; i < count; ++i) grad[i] = y[i] > 0.0F ? grad[i] : 0.0F;
 }
 
-/// grad is an intermediate result of this file and has no other users, so it may change in place.
+/// Multiplies grad by the derivative of ReLU, whose output was y. grad may change in place, because
+/// it is an intermediate result of this file.
 void through_relu_in_place(const at::Tensor& grad, const at::Tensor& y) {
   mask_gradient(grad.mutable_data_ptr<float>(), y.const_data_ptr<float>(), y.numel());
 }
 
+/// Computes the network with the kernels for small matrices.
 /// @param parameters weight and bias of each layer
 /// @return the input of each layer, and the output of the last one
 variable_list run_mlp(const at::Tensor& x, at::TensorList parameters) {
@@ -45,6 +48,7 @@ variable_list run_mlp(const at::Tensor& x, at::TensorList parameters) {
   return values;
 }
 
+/// The network as one node of the autograd graph.
 struct MlpNode : torch::autograd::Function<MlpNode> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
                             at::TensorList parameters) {
@@ -77,6 +81,7 @@ struct MlpNode : torch::autograd::Function<MlpNode> {
   }
 };
 
+/// Computes the network with ATen operations.
 at::Tensor run_operations(at::Tensor x, at::TensorList parameters) {
   for (std::size_t at = 0; at < parameters.size(); at += 2) {
     if (at > 0) x = at::relu(x);

@@ -1,3 +1,4 @@
+// Packs weights for matrix products on the CPU, and computes the gradients of weights.
 #include "packed_weight.h"
 
 #include <ATen/Parallel.h>
@@ -14,7 +15,7 @@ using kernels::Bf16;
 using kernels::kPanel;
 using kernels::kWidthUnit;
 
-/// Number of rows of a weight whose gradient one product computes.
+/// Maximum number of rows of a weight gradient in one matrix product.
 constexpr std::int64_t kTileRows = 128;
 
 void check_weight(const at::Tensor& weight) {
@@ -25,7 +26,9 @@ void check_weight(const at::Tensor& weight) {
                 kWidthUnit);
 }
 
-/// Minimum number of parts per thread: packing fewer takes less time than waking up a thread.
+/// Minimum number of parts that a thread packs. Packing fewer parts takes less time than waking up
+/// a thread.
+/// @param values number of values in a part
 std::int64_t grain_of(std::int64_t values) {
   constexpr std::int64_t kValuesOfAThread = std::int64_t{1} << 15;
   return std::max<std::int64_t>(1, kValuesOfAThread / values);

@@ -1,4 +1,5 @@
-/// Weights of linear layers, y = x W^T + b with W [out, in], as right-hand sides of products.
+/// Packs the weights W [out, in] of linear layers y = x W^T + b as right-hand sides of products
+/// (Operand in gemm.h), and computes their gradients.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,7 +14,8 @@ namespace traffic::model {
 
 /// The order in which a product contains the rows of a weight, in groups of sixteen.
 struct RowOrder {
-  std::int64_t gates = 1;  ///< 4 for an LSTM: a panel then contains all four gates of sixteen units
+  /// 1: the order of the weight. 4, for an LSTM: a panel contains all four gates of sixteen units.
+  std::int64_t gates = 1;
 
   /// First row of the weight in group g of sixteen rows; the whole weight has `rows` rows.
   [[nodiscard]] std::int64_t first_row(std::int64_t g, std::int64_t rows) const {
@@ -21,28 +23,30 @@ struct RowOrder {
   }
 };
 
+/// A weight as the right-hand side of a product.
 template <typename T>
 struct PackedWeight {
   Operand<T> operand;
   at::Tensor storage;  ///< memory that operand.data points into
 };
 
-/// W^T [in, out], for y = x W^T.
+/// Packs W^T [in, out], for the product y = x W^T.
 /// @param weight [out, in] float32, contiguous, both multiples of kernels::kWidthUnit
 template <typename T>
 PackedWeight<T> pack_forward(const at::Tensor& weight, RowOrder order = {});
 
-/// W [out, in], for grad_x = grad_y W.
+/// Packs W [out, in], for the product grad_x = grad_y W.
 template <typename T>
 PackedWeight<T> pack_backward(const at::Tensor& weight, RowOrder order = {});
 
-/// The gradient of a weight from some rows: grad[out, in] (+)= grad_y^T x.
+/// Arguments of add_weight_gradient(), which computes the gradient of a weight, grad_y^T x, from
+/// some rows of grad_y and x.
 template <typename T>
 struct WeightGradient {
   kernels::Rows<const T> grad_y_transposed;  ///< [out, rows]
   const Operand<T>& x;                       ///< [rows, in]
   at::Tensor grad;                           ///< [out, in] float32 contiguous
-  bool accumulate;                           ///< false: overwrites
+  bool accumulate;                           ///< whether to add to `grad` or to overwrite it
 };
 template <typename T>
 void add_weight_gradient(const WeightGradient<T>& args);
@@ -68,7 +72,7 @@ kernels::Rows<const T> left_operand(kernels::Rows<const float> x, std::int64_t r
   }
 }
 
-/// Valid depth of a product for a sum over rows.
+/// Depth of a product that sums over `rows` rows: for bfloat16 rounded up to an even number.
 template <typename T>
 std::int64_t product_depth(std::int64_t rows) {
   return sizeof(T) == 2 ? (rows + 1) / 2 * 2 : rows;

@@ -1,3 +1,4 @@
+// A perceptron with tanh layers: as one node of the autograd graph, and in ATen operations.
 #include "perceptron.h"
 
 #include <ATen/ops/linear.h>
@@ -15,12 +16,12 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Which parts of PerceptronParameters are defined; the tensors themselves pass through autograd in
-/// one list.
+/// Which members of PerceptronParameters are defined. Autograd gets the tensors as one list,
+/// without names.
 struct Shape {
   bool has_rows = false;
   bool has_shared = false;
-  std::size_t hidden = 0;
+  std::size_t hidden = 0;  ///< number of layers after the first one
 };
 
 /// Lists weights and biases in the order of PerceptronParameters, which run_layers() expects.
@@ -58,6 +59,7 @@ variable_list run_layers(const PerceptronInput& input, const Shape& shape,
   return outputs;
 }
 
+/// The perceptron as one node of the autograd graph.
 struct PerceptronNode : torch::autograd::Function<PerceptronNode> {
   static at::Tensor forward(AutogradContext* context, const PerceptronInput& input,
                             const Shape& shape, at::TensorList parameters) {
@@ -80,8 +82,8 @@ struct PerceptronNode : torch::autograd::Function<PerceptronNode> {
     const bool has_shared = context->saved_data["has_shared"].toBool();
     const variable_list saved = context->get_saved_variables();
     const std::size_t first = (has_rows ? 1 : 0) + (has_shared ? 2 : 0);
-    // The saved list has 2 parameters per layer (2 per part for the first layer), then `first`
-    // inputs, then one output per layer.
+    // The saved list has two parameters for each layer (for the first layer two for each of its
+    // inputs), then the `first` saved inputs, then the output of each layer.
     const std::size_t parts = (has_rows ? 1U : 0U) + (has_shared ? 1U : 0U);
     const std::size_t hidden = (saved.size() - 2 * parts - first - 1) / 3;
     const std::size_t parameters = 2 * (parts + hidden);

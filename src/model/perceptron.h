@@ -1,5 +1,6 @@
-/// Layers y = tanh(x W^T + b) as one node of the autograd graph on the CPU: policies are small, and
-/// recording each operation for autograd takes longer than the arithmetic.
+/// A perceptron: layers y = tanh(x W^T + b). On the CPU it is one node of the autograd graph.
+/// Policies are small, so recording each operation for autograd would take longer than the
+/// arithmetic.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,12 +10,12 @@
 
 namespace traffic::model {
 
-/// Inputs of the first layer: one row per item, and a shared row per group of items. One of the two
-/// may be undefined. Never differentiated.
+/// Inputs of the first layer: a row for each of M items, and a row that all items of a group share.
+/// Either `rows` or `shared` may be undefined. They get no gradients.
 struct PerceptronInput {
   at::Tensor rows = {};    ///< [M, in]
   at::Tensor shared = {};  ///< [S, shared in]
-  at::Tensor group = {};   ///< [M] int64 in [0, S), not decreasing; required with `shared`
+  at::Tensor group = {};   ///< [M] int64: row in `shared` of each item, not decreasing
 };
 
 /// Weight [out, in] and bias [out].
@@ -26,17 +27,18 @@ struct DenseParameters {
 DenseParameters parameters_of(const torch::nn::Linear& layer);
 std::vector<DenseParameters> parameters_of(const std::vector<torch::nn::Linear>& layers);
 
+/// Parameters of all layers. The first layer adds the products for its two inputs.
 struct PerceptronParameters {
-  DenseParameters rows = {};    ///< of the first layer, if there are rows
-  DenseParameters shared = {};  ///< of the first layer, added to its rows, if there is a shared
-                                ///< input
-  std::vector<DenseParameters> hidden = {};  ///< of the further layers
+  DenseParameters rows = {};                 ///< first layer, for PerceptronInput::rows
+  DenseParameters shared = {};               ///< first layer, for PerceptronInput::shared
+  std::vector<DenseParameters> hidden = {};  ///< further layers
 };
 
 /// @return [M, out of the last layer]
 at::Tensor perceptron(const PerceptronInput& input, const PerceptronParameters& parameters);
 
-/// For an input of rows only. @param layers all layers, from the first on
+/// The same for an input without shared rows.
+/// @param layers all layers, from the first on
 at::Tensor perceptron(const at::Tensor& rows, const std::vector<torch::nn::Linear>& layers);
 
 /// Computes the same with ATen operations, on any device and in any number format.

@@ -1,3 +1,4 @@
+// Finds the part of a graph on which the encodings of chosen nodes depend.
 #include "traffic/model/receptive_field.h"
 
 #include <ATen/ATen.h>
@@ -32,7 +33,9 @@ std::vector<std::int64_t> distances(const GraphBatch& graph, std::span<const std
   return distance;
 }
 
-/// Old indices of the nodes in their new order.
+/// Sorts the nodes of the receptive field, and fills field.group_ptr and field.end.
+/// @param groups begins of the groups of nodes, then the number of nodes
+/// @return index in the graph of each node of the field
 std::vector<std::int64_t> order_nodes(const std::vector<std::int64_t>& groups,
                                       const std::vector<std::int64_t>& distance,
                                       ReceptiveField& field) {
@@ -52,7 +55,8 @@ std::vector<std::int64_t> order_nodes(const std::vector<std::int64_t>& groups,
   return order;
 }
 
-/// Copies the edges into nodes that some layer computes.
+/// Copies the edges that lead to nodes less than `hops` edges away from a chosen node. No layer
+/// computes the other nodes of the field.
 void copy_edges(const GraphBatch& from, const std::vector<std::int64_t>& order,
                 const std::vector<std::int64_t>& distance, std::int64_t hops, GraphBatch& to) {
   const auto* from_ptr = from.edge_ptr.const_data_ptr<std::int32_t>();
@@ -97,7 +101,7 @@ at::Tensor copy_rows(const at::Tensor& table, const std::vector<std::int64_t>& r
   return out;
 }
 
-/// The chosen nodes are the first nodes of each group.
+/// Rows of the chosen nodes. They are the first nodes of each group.
 at::Tensor rows_of_chosen(const ReceptiveField& field, std::size_t count) {
   at::Tensor rows = at::empty({static_cast<std::int64_t>(count)}, at::kLong);
   auto* to = rows.mutable_data_ptr<std::int64_t>();

@@ -1,3 +1,4 @@
+// Gradient checkpointing: the backward pass calls a function again instead of keeping its results.
 #include "recomputed.h"
 
 #include <torch/csrc/autograd/autograd.h>
@@ -14,10 +15,12 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+/// The function, in a form that autograd can keep.
 struct Kept : torch::CustomClassHolder {
   TensorFunction function;
 };
 
+/// A node of the autograd graph whose backward pass calls the function again.
 class Recomputed : public torch::autograd::Function<Recomputed> {
  public:
   static Tensor forward(AutogradContext* ctx, at::TensorList inputs,

@@ -1,4 +1,4 @@
-/// Gradient checkpointing of a function of tensors.
+/// Gradient checkpointing of a function of tensors: it takes less memory and more time.
 #pragma once
 
 #include <ATen/core/Tensor.h>

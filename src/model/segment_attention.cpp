@@ -1,3 +1,4 @@
+// Attention over the incoming edges of each node, in ATen operations.
 #include "segment_attention.h"
 
 #include <ATen/ATen.h>

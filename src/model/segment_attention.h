@@ -1,5 +1,5 @@
-/// Risk-sensitive attention over the incoming edges of each node, on packed graphs. Shapes: N
-/// nodes, E edges, d channels of all heads together.
+/// Risk-sensitive attention: each node of a graph attends to the nodes from which edges lead to it.
+/// Shapes: N nodes, E edges, d channels of all heads together.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,3 +1,5 @@
+// The layers of the traffic lights' network: in ATen operations, and as one node of the autograd
+// graph.
 #include "signal_layers.h"
 
 #include <ATen/ops/cat.h>
@@ -23,7 +25,8 @@ using torch::autograd::variable_list;
 
 // The implementation with ATen operations.
 
-/// The mean over the rows of each light: [B, H].
+/// The mean over the rows of each light, [B, H].
+/// @param light [R] light of each row
 Tensor mean_of_lights(const Tensor& rows, const Tensor& light, std::int64_t lights) {
   const Tensor sum = torch::zeros({lights, rows.size(1)}, rows.options()).index_add(0, light, rows);
   const Tensor count = torch::zeros({lights}, rows.options())
@@ -44,20 +47,21 @@ enum SavedTensor : std::size_t {
   kFirst,    ///< [R, H]: output of the first layer
   kGreens,   ///< [R, H]: output of the second layer
   kBeside,   ///< [B, 2 H]: mean over a light's greens, and its current green
-  kChoice,   ///< [R, H]
+  kChoice,   ///< [R, H]: output of the layer before the logits
   kAll,      ///< [B, 2 H]: mean and maximum over a light's greens
-  kHighest,  ///< [B, H] int64: row of the maximum
-  kState,    ///< [B, H]
+  kHighest,  ///< [B, H] int64: row of each maximum in kAll
+  kState,    ///< [B, H]: output of the layer before the values
   kNumSaved
 };
 
+/// Results of a forward pass.
 struct Pass {
   std::array<Tensor, kNumSaved> kept;
   Tensor logits;  ///< [R]
   Tensor values;  ///< [B]
 };
 
-/// The product of each row with a vector, [rows]: a layer with one output.
+/// Multiplies each row of x by a vector: a layer with one output. @return [rows of x]
 Tensor times_vector(const Tensor& x, const Tensor& weight) {
   const std::int64_t width = x.size(1);
   Tensor out = at::empty({x.size(0)}, x.options());
@@ -72,7 +76,8 @@ Tensor times_vector(const Tensor& x, const Tensor& weight) {
   return out;
 }
 
-/// [rows, width]: each factor times the vector; the gradient of x through times_vector.
+/// Multiplies a vector by each factor: the gradient of x in times_vector().
+/// @return [factors, width]
 Tensor scaled_by(const Tensor& factors, const Tensor& weight) {
   const std::int64_t width = weight.numel();
   Tensor out = at::empty({factors.size(0), width}, weight.options());
@@ -153,7 +158,7 @@ Pass run_forward(const SignalLayerInput& in, at::TensorList p) {
   return pass;
 }
 
-/// Adds to the gradient of the greens, [R, H], the contributions through their lights.
+/// Adds the contributions through kBeside and kAll to grad, the gradient of kGreens.
 /// @param of_beside, of_all [B, 2 H] gradients of kBeside and kAll
 void spread_lights(const SignalLayerInput& in, const std::array<Tensor, kNumSaved>& kept,
                    const Tensor& of_beside, const Tensor& of_all, Tensor& grad) {
@@ -182,13 +187,14 @@ void spread_lights(const SignalLayerInput& in, const std::array<Tensor, kNumSave
   }
 }
 
-/// [1, width]: the gradient of the vector in times_vector.
+/// The gradient of the vector in times_vector(), [1, width].
 Tensor of_vector(const Tensor& grad, const Tensor& x) {
   return product_of_transposed(grad.unsqueeze(1), x);
 }
 
-/// Position of the encoding after the parameters. Without an encoding the last two variables are
-/// absent.
+/// The variables are the tensors that can get gradients, in one list: the parameters, then the
+/// encodings of the lights. Without an encoder the last two variables, kAroundWeight and kEncoding,
+/// are absent.
 constexpr std::size_t kEncoding = kNumSignalLayerParameters;
 constexpr std::size_t kVariablesWithout = kAroundWeight;
 constexpr std::size_t kVariablesWith = kEncoding + 1;
@@ -233,9 +239,10 @@ variable_list run_backward(const SignalLayerInput& in, at::TensorList p,
   return out;
 }
 
-/// Rows, lights and current greens, which are saved as well.
+/// Number of inputs that the node saves: rows, lights and current greens.
 constexpr std::size_t kInputs = 3;
 
+/// The layers as one node of the autograd graph.
 struct SignalLayersNode : torch::autograd::Function<SignalLayersNode> {
   static variable_list forward(AutogradContext* context, const SignalLayerInput& in,
                                at::TensorList all) {
@@ -258,7 +265,7 @@ struct SignalLayersNode : torch::autograd::Function<SignalLayersNode> {
         .encoding = variables == kVariablesWith ? saved[kEncoding] : Tensor()};
     std::array<Tensor, kNumSaved> kept;
     std::copy_n(input + kInputs, kept.size(), kept.begin());
-    // The gradient of an unused output is zero.
+    // Autograd passes zeros as the gradient of an output that was not used.
     variable_list out = run_backward(in, saved, kept, grads[0].contiguous(), grads[1].contiguous());
     out.insert(out.begin(), Tensor());  // no gradient for the input
     return out;

@@ -1,6 +1,6 @@
-/// The layers of a SignalNetwork after its encoder, as one node of the autograd graph on the CPU. A
-/// time step has some tens of greens and a minibatch some thousand; recording and launching single
-/// operations takes longer than their arithmetic.
+/// The layers of a SignalNetwork after its encoder. On the CPU they are one node of the autograd
+/// graph. A time step has only some tens of greens (green phases of lights), a minibatch some
+/// thousand. Recording single operations would take longer than their arithmetic.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,8 +12,8 @@
 
 namespace traffic::model {
 
-/// Parameters, of width H with F features per green; R and B as in SignalInput. The enumerators
-/// index SignalLayerParameters.
+/// Parameters, which the enumerators index in SignalLayerParameters. Shapes: R greens of B lights,
+/// F features per green, layers of width H.
 enum SignalLayerParameter : std::size_t {
   kFirstWeight,   ///< [H, F]
   kFirstBias,     ///< [H]
@@ -32,11 +32,12 @@ enum SignalLayerParameter : std::size_t {
 };
 using SignalLayerParameters = std::array<at::Tensor, kNumSignalLayerParameters>;
 
+/// Input of the layers (see SignalInput).
 struct SignalLayerInput {
-  at::Tensor rows;           ///< [R, F]; never differentiated
-  at::Tensor light;          ///< [R] int64, ascending
-  at::Tensor present;        ///< [B] int64: row of the current green
-  at::Tensor encoding = {};  ///< [B, H] encodings of the lights; undefined: none
+  at::Tensor rows;           ///< [R, F] features of the greens; they get no gradients
+  at::Tensor light;          ///< [R] int64, ascending: light of each green
+  at::Tensor present;        ///< [B] int64: row of each light's current green
+  at::Tensor encoding = {};  ///< [B, H] encodings of the lights; undefined without an encoder
 };
 
 /// Differentiable with respect to the parameters and the encoding.

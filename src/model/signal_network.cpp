@@ -1,3 +1,4 @@
+// The network of the policy for traffic lights: its modules and its initial weights.
 #include "traffic/model/signal_network.h"
 
 #include "signal_layers.h"
@@ -10,7 +11,8 @@ torch::nn::Linear without_bias(std::int64_t inputs, std::int64_t outputs) {
   return torch::nn::Linear(torch::nn::LinearOptions(inputs, outputs).bias(false));
 }
 
-/// Uses heads of a width that the fused layers support, if hidden_dim is a multiple of it.
+/// Sizes of the encoder. If hidden_dim is a multiple of 16, its heads have 16 channels, a number
+/// that fused layers support. Otherwise it has one head.
 config::Model encoder_model(const SignalNetworkShape& shape) {
   constexpr std::int64_t kHeadDim = 16;
   config::Model model;

@@ -1,3 +1,4 @@
+// Converts the motion of vehicles to the residuals that the world model predicts, and back.
 #include "traffic/model/targets.h"
 
 #include <torch/types.h>
@@ -7,6 +8,7 @@
 namespace traffic::model {
 namespace {
 
+/// [S, H] displacement of vehicles that keep their speed.
 torch::Tensor free_displacement(const CurrentMotion& now, const MotionScales& scales) {
   return torch::outer(now.speed_mps, scales.horizon_s);
 }

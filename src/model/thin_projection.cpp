@@ -1,3 +1,4 @@
+// Queries, keys and values of a thin input (encoder_layer.h), and their backward pass.
 #include "thin_projection.h"
 
 #include <ATen/ops/addmm.h>
@@ -56,8 +57,8 @@ void ThinGradients::finish(LayerGradients& grads) const {
   const at::Tensor& grad_bias = grads.parameters[kQkvBias];
   grads.parameters[kQkvWeight] =
       at::addmm(at::outer(grad_bias, input_.of.offset), grad_weight.t(), input_.of.basis);
-  // Not addmm and addmv: on some processors MKL rounds them differently with another number of
-  // threads.
+  // multiply() instead of addmm and addmv: on some processors MKL rounds those differently with
+  // another number of threads.
   const std::int64_t depth = qkv_weight_.size(0);
   const std::int64_t width = qkv_weight_.size(1);
   const at::Tensor grad_basis = grad_basis_.sum(0);

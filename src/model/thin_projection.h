@@ -1,4 +1,6 @@
-/// The projection of a thin input (encoder_layer.h), forward and backward.
+/// The projection of a thin input to queries, keys and values, forward and backward. A thin input
+/// is one of known low rank (encoder_layer.h). The rank is the number of columns of
+/// ThinInput::rows.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,19 +11,21 @@
 
 namespace traffic::model {
 
+/// Multiplies the weight of queries, keys and values by the basis of the thin input.
 ThinProjection project_thin(const ThinBasis& thin, const LayerParameters& parameters);
 
-/// Gradients of a group of nodes: `rows` nodes starting with `first`.
+/// The gradients in a group of nodes, from which ThinGradients computes further gradients.
 struct ThinGroup {
-  std::int64_t index;
-  std::int64_t first;
-  std::int64_t rows;
+  std::int64_t index;                   ///< number of the group
+  std::int64_t first;                   ///< first node
+  std::int64_t rows;                    ///< number of nodes
   kernels::Rows<const float> grad_qkv;  ///< [rows, 3 d]
-  kernels::Rows<const float> grad_x;    ///< [rows, d] the residual's share
+  kernels::Rows<const float> grad_x;    ///< [rows, d] gradient of x through the residual connection
 };
 
-/// The backward pass of the projection and of x itself. Sums over nodes are taken by groups, in the
-/// order of the groups, so that they do not depend on the number of threads.
+/// The backward pass of the projection, and of the product that computes x from the factors of the
+/// thin input. It sums over the nodes of each group, then over the groups in their order, so that
+/// the result does not depend on the number of threads.
 class ThinGradients {
  public:
   ThinGradients(const ThinInput& input, const LayerParameters& parameters, std::int64_t groups);
@@ -39,8 +43,8 @@ class ThinGradients {
   PackedWeight<float> basis_;       ///< [d, rank] as an operand
   at::Tensor grad_rows_;            ///< [N, rank]
   at::Tensor grad_weight_;          ///< [groups, rank, 3 d]
-  at::Tensor grad_basis_;           ///< [groups, rank, d] the residual's share
-  at::Tensor grad_offset_;          ///< [groups, d] the residual's share
+  at::Tensor grad_basis_;           ///< [groups, rank, d] through the residual connection
+  at::Tensor grad_offset_;          ///< [groups, d] through the residual connection
 };
 
 }  // namespace traffic::model

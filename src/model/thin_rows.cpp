@@ -1,3 +1,4 @@
+// Expresses LayerNorm(W x + b) as a product with few columns (a thin input, encoder_layer.h).
 #include "thin_rows.h"
 
 #include <torch/csrc/autograd/custom_function.h>
@@ -12,6 +13,7 @@ using at::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+/// 1 / sqrt(x gram x^T + kNormEps) for each row of x, [N, 1].
 Tensor inverse_norms(const Tensor& x, const Tensor& gram) {
   return ((x.mm(gram) * x).sum(1, true) + kNormEps).rsqrt();
 }
@@ -59,7 +61,8 @@ ThinForm thin_form(torch::nn::LinearImpl& input, torch::nn::LayerNormImpl& norm)
   // quadratic form of (x, 1).
   const Tensor weight = torch::cat({input.weight.t(), input.bias.unsqueeze(0)});
   const Tensor centred = weight - weight.mean(1, true);
-  // Not mm: MKL rounds small products differently with another number of threads.
+  // Elementwise instead of mm, because MKL rounds small products differently with another number of
+  // threads.
   const Tensor gram = (centred.unsqueeze(0) * centred.unsqueeze(1)).mean(2);
   const std::int64_t padding = -weight.size(0) & (kernels::kWidthUnit - 1);
   const Tensor basis = torch::constant_pad_nd(centred * norm.weight, {0, 0, 0, padding});

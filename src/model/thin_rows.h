@@ -1,5 +1,6 @@
-/// The input of the encoder, LayerNorm(W x + b), as a thin input (encoder_layer.h): apart from the
-/// scale of each row it is linear in (x, 1).
+/// Expresses the input of the graph encoder's first layer, LayerNorm(W x + b), as a thin input,
+/// i.e. as a product with a small number of columns (encoder_layer.h). This is possible because
+/// apart from a factor for each row it is linear in (x, 1), the features of a node and a 1.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,11 +14,13 @@ namespace traffic::model {
 /// Quantities that depend on the parameters alone; differentiable with respect to them.
 struct ThinForm {
   at::Tensor gram;  ///< [F + 1, F + 1]: (x, 1) gram (x, 1)^T is the variance of W x + b
-  ThinBasis of;
+  ThinBasis of;     ///< basis and offset of the thin input
 };
+/// Computes these quantities from the parameters of the input layer and its LayerNorm.
 ThinForm thin_form(torch::nn::LinearImpl& input, torch::nn::LayerNormImpl& norm);
 
-/// Differentiable with respect to the form only.
+/// Computes the thin input for the features of N nodes. Differentiable with respect to the form
+/// only.
 /// @param features [N, F] float32
 ThinInput thin_input(const at::Tensor& features, const ThinForm& form);
 

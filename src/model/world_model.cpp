@@ -1,3 +1,4 @@
+// The world model: an LSTM, and the heads that predict the motion and the conflict of each vehicle.
 #include "traffic/model/world_model.h"
 
 #include <torch/nn.h>
@@ -17,6 +18,7 @@ constexpr std::int64_t kHeadHidden = 256;
 constexpr std::int64_t kConflictHidden = 128;
 constexpr std::int64_t kMotion = 4;  // displacement, speed, acceleration, lane
 
+/// A head: two layers with ReLU in between.
 torch::nn::Sequential head(std::int64_t in, std::int64_t hidden, std::int64_t out) {
   return torch::nn::Sequential(torch::nn::Linear(in, hidden), torch::nn::ReLU(),
                                torch::nn::Linear(hidden, out));

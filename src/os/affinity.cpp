@@ -1,3 +1,4 @@
+// Finds the CPUs on which this process may run, and removes mpirun's restriction (affinity.h).
 #include "traffic/os/affinity.h"
 
 #include <sched.h>
@@ -14,9 +15,10 @@
 namespace traffic::os {
 namespace {
 
-/// Variable that mpirun's daemon sets for a process that it has bound.
+/// Environment variable that mpirun's daemon sets for a process that it has bound to CPUs.
 constexpr const char* kBoundByMpirun = "OMPI_MCA_orte_bound_at_launch";
-/// Variable that --bind-to or an MCA file of the user or the administrator sets.
+/// Environment variable that exists if the user or the administrator has asked for a binding, by
+/// --bind-to or in a settings file of Open MPI (MCA file).
 constexpr const char* kBindingWish = "OMPI_MCA_hwloc_base_binding_policy";
 constexpr std::array<std::string_view, 4> kLaunchers = {"mpirun", "orterun", "mpiexec", "orted"};
 
@@ -38,8 +40,8 @@ std::optional<Ancestor> look_up(pid_t pid) {
   return std::nullopt;
 }
 
-/// Process of the mpirun daemon that started this process, perhaps through scripts; 0 if there is
-/// none.
+/// Process id of mpirun or its daemon, if it started this process, perhaps through scripts; 0 if
+/// not.
 pid_t find_launcher() {
   pid_t pid = getppid();
   while (pid > 1) {

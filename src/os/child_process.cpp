@@ -1,3 +1,4 @@
+// Starts child processes and waits for them (child_process.h).
 #include "traffic/os/child_process.h"
 
 #include <fcntl.h>
@@ -24,7 +25,7 @@ extern char** environ;
 namespace traffic::os {
 namespace {
 
-constexpr int kGlance_ms = 100;  ///< time between two calls of wants_stop
+constexpr int kGlance_ms = 100;  ///< time between two calls of wants_stop()
 
 /// Makes the kernel signal this process when the thread that forked it ends. If the parent has
 /// ended already, this process exits at once.
@@ -51,8 +52,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// Copies a descriptor to a number above `highest`, the highest descriptor number of the child. A
-/// later dup2() onto one of the child's numbers then does not close the copy.
+/// Copies a descriptor to a number above `highest`, the highest descriptor number that the child
+/// shall have. A later dup2() onto one of these numbers then does not close the copy.
 Descriptor above(int fd, int highest) {
   Descriptor copy(fcntl(fd, F_DUPFD_CLOEXEC, highest + 1));
   if (!copy.is_open()) fail(errno, "cannot duplicate a descriptor");
@@ -134,7 +135,8 @@ void take(Descriptor& from, std::string& text) {
   text.append(reinterpret_cast<const char*>(buffer.data()), static_cast<std::size_t>(got));
 }
 
-/// Removes the complete lines from `begin` on that takes_line accepts.
+/// Calls takes_line() for each complete line from `begin` on. Removes the lines for which it
+/// returns true.
 /// @return where the next line begins
 std::size_t offer_lines(std::size_t begin, std::string& text,
                         const std::function<bool(std::string_view)>& takes_line) {

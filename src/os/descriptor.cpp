@@ -1,3 +1,4 @@
+// Pipes, and functions that read from and write to descriptors (descriptor.h).
 #include "traffic/os/descriptor.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Lets a process sleep until another process changes a word of their shared memory.
 #include "traffic/os/futex.h"
 
 #include <linux/futex.h>
@@ -13,7 +14,8 @@
 
 namespace traffic::os {
 
-// Several processes share the words. FUTEX_PRIVATE_FLAG would work within one process only.
+// No call uses FUTEX_PRIVATE_FLAG, which works within one process only: several processes share
+// the words.
 bool sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t value,
                        double timeout_s) {
   const double limit_s = std::clamp(timeout_s, 0.0, 1e6);

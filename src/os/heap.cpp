@@ -1,3 +1,4 @@
+// Controls the memory allocator of this process: jemalloc if it is linked, else that of glibc.
 #include "traffic/os/heap.h"
 
 #include <malloc.h>
@@ -42,7 +43,7 @@ void begin_anew() {
   unsigned arena = 0;
   std::size_t size = sizeof(arena);
   if (mallctl("arenas.create", &arena, &size, nullptr, 0) != 0) return;
-  // Freed memory is not returned after a delay, because addresses would then depend on the clock.
+  // -1: never return freed memory after a delay, because addresses would then depend on the clock.
   set("arena." + std::to_string(arena) + ".dirty_decay_ms", ssize_t{-1});
   set("thread.tcache.enabled", false);  // empties the thread's cache
   set("thread.arena", arena);

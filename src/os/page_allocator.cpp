@@ -1,3 +1,4 @@
+// Allocates large arrays on memory pages of their own, or on huge pages.
 #include "traffic/os/page_allocator.h"
 
 #include <sys/mman.h>

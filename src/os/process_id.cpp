@@ -1,3 +1,4 @@
+// Finds out whether a process runs, and in which state it is, from /proc.
 #include "traffic/os/process_id.h"
 
 #include <unistd.h>
@@ -10,11 +11,11 @@ namespace traffic::os {
 
 std::optional<ProcessStat> process_stat(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  // If the process ends between open and read, reading fails. getline then returns nothing, where
-  // iterators of the buffer would throw.
+  // If the process ends between open and read, reading fails. getline then returns an empty text,
+  // while iterators of the buffer would throw.
   std::string text;
   std::getline(file, text, '\0');
-  // The name is in brackets and may hold any character, brackets too.
+  // The name is in parentheses and may contain any character, even parentheses.
   const auto open = text.find('(');
   const auto close = text.rfind(')');
   if (open == std::string::npos || close == std::string::npos) return std::nullopt;

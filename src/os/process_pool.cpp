@@ -1,3 +1,4 @@
+// Runs functions of this program in child processes that can send messages (process_pool.h).
 #include "traffic/os/process_pool.h"
 
 #include <poll.h>

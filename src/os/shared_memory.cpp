@@ -1,3 +1,4 @@
+// Creates, opens and maps memory that several processes share (shared_memory.h).
 #include "traffic/os/shared_memory.h"
 
 #include <fcntl.h>

@@ -6,7 +6,8 @@
 
 namespace traffic::os {
 
-/// @throws std::system_error with the text of the error number behind `what`
+/// @param error an errno
+/// @throws std::system_error whose text is `what`, followed by the text of the errno
 [[noreturn]] inline void fail(int error, const std::string& what) {
   throw std::system_error(error, std::generic_category(), what);
 }

@@ -1,3 +1,4 @@
+// Replay: stores the newest experience in a ring of segments, and draws transitions from it.
 #include "traffic/replay/replay.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace traffic::replay {
 
 std::int64_t ReplayOptions::max_segments() const {
   const std::int64_t of_segment = segment.steps * segment.streams;
-  constexpr std::int64_t kMinimum = 2;  // one of them is being filled
+  constexpr std::int64_t kMinimum = 2;  // one is being filled, the other one is full
   return std::max(kMinimum, (capacity + of_segment - 1) / of_segment);
 }
 
@@ -34,8 +35,9 @@ void Replay::push(const Step& step) {
   continues_ = true;
 }
 
-/// Adds an empty segment. If the ring is full, the new segment takes over the memory of the oldest
-/// one, or gets new memory if a caller of segments() still holds the oldest one.
+/// Adds an empty segment. If the ring is full, removes the oldest segment, and the new segment
+/// takes over its memory. If a caller of segments() still holds the oldest segment, the new segment
+/// gets new memory.
 void Replay::add_segment() {
   std::shared_ptr<Segment> segment;
   if (std::ssize(segments_) >= options_.max_segments()) {
@@ -57,7 +59,7 @@ std::int64_t Replay::num_drawable(std::int64_t n_step) const {
   return std::max<std::int64_t>(0, num_steps_ - n_step) * options_.segment.streams;
 }
 
-/// Whether there is a gap between a step and the n-th step after it.
+/// Whether there is a gap (see begin_anew()) between a step and the n-th step after it.
 bool Replay::has_gap_within(std::int64_t step, std::int64_t n_step) const {
   const std::int64_t segment = step / options_.segment.steps;
   const std::int64_t last = (step + n_step) / options_.segment.steps;
@@ -82,7 +84,7 @@ void Replay::draw(const Returns& returns, Rng& rng, const Transitions& out) cons
                 num_steps_);
   std::vector<Place> places(count);
   for (Place& place : places) place = draw_place(returns, rng);
-  // Rows are far apart in memory: some are prefetched while others are read.
+  // Transitions are far apart in memory. While one is read, the CPU fetches the next kAhead ones.
   constexpr std::size_t kAhead = 8;
   constexpr int kMostTries = 100'000;
   for (std::size_t row = 0; row < count + kAhead; ++row) {

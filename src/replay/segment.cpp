@@ -1,3 +1,4 @@
+// Segment: stores consecutive steps, with observations and actions as 16-bit floats (segment.h).
 #include "traffic/replay/segment.h"
 
 #include <algorithm>
@@ -54,7 +55,7 @@ std::size_t product(std::int64_t a, std::int64_t b, std::int64_t c = 1) {
   return static_cast<std::size_t>(a * b * c);
 }
 
-/// Bytes of one step of one stream.
+/// Bytes of one step of one stream (the steps of one agent).
 std::int64_t bytes_of_step(const SegmentShape& shape) {
   constexpr std::int64_t kHalf = sizeof(std::uint16_t);
   constexpr std::int64_t kActionAndEnd = 2;

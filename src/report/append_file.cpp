@@ -1,3 +1,4 @@
+// AppendFile: a file to which a run appends entries, and which may fail without ending the run.
 #include "append_file.h"
 
 #include <fcntl.h>
@@ -34,7 +35,7 @@ bool AppendFile::open() noexcept {
   try {
     std::error_code error;
     if (path_.has_parent_path()) std::filesystem::create_directories(path_.parent_path(), error);
-  } catch (...) {  // no memory for a path
+  } catch (...) {  // not enough memory for a path
     return false;
   }
   fd_ = os::Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
@@ -83,10 +84,10 @@ void AppendFile::put_aside_if_full(std::size_t more) noexcept {
     struct stat named {};
     const bool is_still_it = ::stat(path_.c_str(), &named) == 0 && named.st_ino == info.st_ino;
     if (is_still_it && ::rename(path_.c_str(), aside.c_str()) != 0) return;
-  } catch (...) {  // no memory for a path
+  } catch (...) {  // not enough memory for a path
     return;
   }
-  last_attempt_s_ -= kRetryIntervalSeconds;  // so that open() does not refuse to try again now
+  last_attempt_s_ -= kRetryIntervalSeconds;  // open() then tries at once
   open();
 }
 

@@ -11,9 +11,9 @@
 
 namespace traffic::report {
 
-/// It handles a full disk, a removed folder and a revoked permission: entries that cannot be
-/// written are dropped and counted. At most once a second it tries to create the folder and to open
-/// the file again. append() never throws. Not thread-safe.
+/// If the disk is full, the folder was removed or a permission was revoked, the class drops and
+/// counts entries. At most once a second it tries to create the folder and to open the file again.
+/// append() never throws. Not thread-safe.
 class AppendFile {
  public:
   /// @param preamble written whenever the file is new and empty, e.g. the header of a CSV file
@@ -39,7 +39,7 @@ class AppendFile {
   std::string preamble_;
   std::uint64_t max_bytes_;
   os::Descriptor fd_;
-  double last_attempt_s_;
+  double last_attempt_s_;  ///< steady_seconds() when open() last tried
   std::uint64_t num_lost_ = 0;
 };
 

@@ -1,3 +1,4 @@
+// Console: prints log lines and the progress line to stderr without overwriting each other.
 #include "console.h"
 
 #include <fcntl.h>
@@ -20,7 +21,7 @@ namespace {
 
 constexpr std::string_view kClearLine = "\r\033[K";
 constexpr int kDefaultWidth = 80;
-constexpr int kPatience_ms = 1000;
+constexpr int kPatience_ms = 1000;  ///< longest wait for a reader of stderr
 /// Number of bytes that a pipe accepts without blocking when poll() reports that it is ready.
 constexpr std::size_t kMostAtOnce = PIPE_BUF;
 
@@ -72,9 +73,9 @@ std::uint64_t Console::num_lost() const {
   return num_lost_;
 }
 
-/// Whether stderr can be written to without blocking. It blocks if nobody reads the output, e.g.
-/// because a pager is stopped or the user has pressed ^S. Waits up to a second for a slow reader.
-/// If the last write would have blocked, does not wait.
+/// Whether this process can write to stderr without blocking. Writes block if nobody reads the
+/// output, e.g. because a pager is stopped or the user has pressed ^S. The function waits up to a
+/// second for a slow reader, unless its last call has waited in vain.
 bool Console::is_read() noexcept {
   pollfd out{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   const int patience_ms = stalled_ ? 0 : kPatience_ms;

@@ -1,5 +1,5 @@
 /// Console prints log lines and the progress line to stderr, so that they do not overwrite each
-/// other.
+/// other. The progress line is the last line of a terminal, which the progress bar rewrites.
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// CsvWriter: appends rows to a CSV file of a run, such as episodes.csv.
 #include "traffic/report/csv_writer.h"
 
 #include <fmt/format.h>
@@ -34,7 +35,7 @@ std::string header(const std::vector<std::string>& columns) {
   return line + "\n";
 }
 
-/// Whether a line is the header or a row of a step up to `last_step`.
+/// Whether a line is the header, or a row whose step is at most `last_step`.
 bool is_header_or_row_up_to(std::string_view line, std::int64_t last_step) {
   if (line.starts_with("step")) return true;
   std::int64_t step = 0;

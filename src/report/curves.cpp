@@ -1,3 +1,4 @@
+// Converts metrics into JSON for the charts of a report (curves.h).
 #include "curves.h"
 
 #include <cmath>
@@ -15,7 +16,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostPoints = 300;  ///< maximum number of points of a line in a chart
 
-/// Rounds to four significant digits, which are enough for a picture. Null if not finite.
+/// Rounds to four significant digits, which are enough for a picture. Null if the value is not
+/// finite.
 Json short_number(double value) {
   if (!std::isfinite(value)) return nullptr;
   char text[32];

@@ -7,6 +7,7 @@
 
 namespace traffic::report {
 
+/// A file of src/report/page.
 struct EmbeddedFile {
   std::string_view name;
   std::string_view text;

@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "events.out.tfevents.";
 
-/// The time in the name of an event file; 0 for other names. TensorBoard orders the files of a
-/// folder by it.
+/// The time in the name of an event file, in seconds since 1970; 0 if the name is another.
+/// TensorBoard orders the files of a folder by this time.
 std::int64_t time_in(const std::string& name) {
   if (!name.starts_with(kPrefix)) return 0;
   std::int64_t time = 0;

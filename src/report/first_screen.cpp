@@ -1,3 +1,4 @@
+// Makes the top of a report: the result in a sentence, cards, and a table of controllers.
 #include "first_screen.h"
 
 #include <fmt/format.h>
@@ -22,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// A card: a box with a subject, an answer of a number or a few words, and a line that explains it.
+/// A card: a box with a subject, an answer (a number or a few words), and a line that explains the
+/// answer.
 /// @param tone CSS class that colours the card: "good", "warn", "bad" or empty
 std::string card(std::string_view about, std::string_view tone, const std::string& answer,
                  const std::string& meaning) {
@@ -47,8 +49,8 @@ std::string gain_card(const Json& evaluation, const Json& row) {
               meaning + (few_seeds ? "; more seeds narrow the interval" : ""));
 }
 
-/// A table of all controllers of an evaluation with the most important metrics. The report has a
-/// folded section with all metrics further below.
+/// A table of all controllers of an evaluation with the most important metrics. A folded part of
+/// the report, further below, lists all metrics.
 std::string controllers_table(const Json& evaluation) {
   using Column = std::pair<const char*, const char*>;
   constexpr std::array<Column, 9> kColumns{
@@ -217,7 +219,7 @@ std::string predicted_text(const Prediction& prediction, const std::string& file
                    : ": use " + code(file) + " as <code>run.init_from</code> of the next phase");
 }
 
-/// A sentence on how the run ended. Empty if the run is done.
+/// A sentence on how the run ended, or that it still runs. Empty if the run is done.
 std::string status_text(RunStatus status, const Json& summary) {
   const std::string message = html_escaped(summary.value("message", ""));
   switch (status) {

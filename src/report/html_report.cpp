@@ -1,3 +1,4 @@
+// Writes report.html: the page with the results and curves of a run (html_report.h).
 #include "traffic/report/html_report.h"
 
 #include <fmt/format.h>
@@ -61,7 +62,8 @@ std::string all_metrics_table(const Json& evaluation) {
   return html + "</table>\n";
 }
 
-/// A row for each script that a search ran, the final comparison first.
+/// A table with a row for each script that a search ran. The rows of the final comparison come
+/// first.
 std::string search_table(const Json& scenario) {
   const double horizon_s = scenario.value("horizon_s", 0.0);
   const std::string part =
@@ -131,8 +133,8 @@ std::string damage_of(const Metrics& metrics) {
                           metrics.damaged.front()));
 }
 
-/// The folded sections of one training: all metrics of its evaluation, its summary, and its curves,
-/// which are appended to `curves`.
+/// The parts of the page on one training that the reader can unfold: all metrics of its evaluation,
+/// its summary and its curves. The data of the curves are appended to `curves`.
 std::string details(const std::string& name, const RunReader& part, Json& curves) {
   std::string html = or_note([&] {
     std::string tables;

@@ -1,3 +1,4 @@
+// Reads a JSON file of a run that contains one object.
 #include "traffic/report/json_file.h"
 
 #include <algorithm>

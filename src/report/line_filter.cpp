@@ -1,3 +1,4 @@
+// Removes lines from a text file (line_filter.h).
 #include "line_filter.h"
 
 #include <cerrno>
@@ -9,8 +10,8 @@
 namespace traffic::report {
 namespace {
 
-/// Calls visit(line, whether the line is kept) for each line. Does not read the whole file at once,
-/// because it may be larger than the memory.
+/// Calls visit(line, kept) for each line; `kept` tells whether the line stays in the file. Does not
+/// read the whole file at once, because it may be larger than the memory.
 template <typename Visit>
 void visit_lines(const std::filesystem::path& path,
                  const std::function<bool(std::string_view line)>& keep, Visit&& visit) {

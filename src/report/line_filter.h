@@ -1,5 +1,5 @@
-/// Removes lines from a text file. When a run resumes at an earlier step than it had reached, the
-/// writers of metrics.jsonl and CSV files remove the lines of later steps with it.
+/// Removes lines from a text file. A run may resume at an earlier step than it had reached. The
+/// writers of metrics.jsonl and CSV files then remove the lines of later steps with keep_lines().
 #pragma once
 
 #include <filesystem>

@@ -1,3 +1,4 @@
+// Sets up spdlog's default logger with log files and the console (logging.h).
 #include "traffic/report/logging.h"
 
 #include <fcntl.h>
@@ -89,8 +90,8 @@ void ignore_sigpipe() {
   }
 }
 
-/// Formats the flag %* of a pattern: `tag`, which names the rank, for errors, and nothing for other
-/// lines.
+/// Replaces the flag %* in the pattern of log lines. In errors it becomes `tag`, which names the
+/// rank; in other lines it becomes empty.
 class RankOfErrors final : public spdlog::custom_flag_formatter {
  public:
   explicit RankOfErrors(std::string tag) : tag_(std::move(tag)) {}

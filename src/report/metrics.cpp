@@ -1,3 +1,4 @@
+// Writes the metrics of a training at each step (metrics.h).
 #include "traffic/report/metrics.h"
 
 #include <chrono>
@@ -14,7 +15,7 @@ double unix_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// Whether a line of metrics.jsonl belongs to a step up to `last_step`. False if the line is
+/// Whether the step of a line of metrics.jsonl is at most `last_step`. False if the line is
 /// damaged.
 bool is_up_to(std::string_view line, std::int64_t last_step) {
   const auto json = nlohmann::json::parse(line, nullptr, false);

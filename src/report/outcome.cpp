@@ -1,3 +1,4 @@
+// Extracts the results of a run from its JSON files (outcome.h).
 #include "outcome.h"
 
 #include <fmt/format.h>

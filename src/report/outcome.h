@@ -11,12 +11,14 @@
 
 namespace traffic::report {
 
+/// Begin of the name of a controller that is a checkpoint.
 inline constexpr std::string_view kCheckpoint = "checkpoint:";
 /// Whether a controller is a checkpoint ("checkpoint:PATH") and not a script.
 bool is_checkpoint(const std::string& controller);
 
-/// A number of a row of evaluation.json; 0 if the row does not have it.
+/// A number of a row of evaluation.json, which describes one controller; 0 if it is missing.
 double number(const nlohmann::ordered_json& row, const char* name);
+/// Whether the row has a gain, i.e. the improvement over no control.
 bool has_gain(const nlohmann::ordered_json& row);
 /// The gain with its interval, e.g. "+4.25 ± 1.25 %".
 std::string gain_text(const nlohmann::ordered_json& row);
@@ -34,11 +36,11 @@ bool compares_delay(const nlohmann::ordered_json& evaluation);
 /// The seeds in words, e.g. "10 seeds of merge".
 std::string seeds_text(const nlohmann::ordered_json& evaluation);
 
-/// The content of one card of the report.
+/// The content of one card (a box on one subject) of the report.
 struct Verdict {
   std::string_view tone;  ///< CSS class of the card: "good", "warn" or "bad"
-  std::string answer;
-  std::string meaning;
+  std::string answer;     ///< a number or a few words
+  std::string meaning;    ///< a line that explains the answer
 };
 
 /// Compares the dangerous events under a controller with those of the same traffic without control.

@@ -1,3 +1,4 @@
+// Reads the results, metrics, settings and failures of a run from its folder (overview.h).
 #include "traffic/report/overview.h"
 
 #include <fmt/format.h>
@@ -114,7 +115,7 @@ PartOverview part_of(const RunReader& run, const std::string& name, RunOverview&
       .gain = metrics.series("eval/gain"),
       .metrics = spans_of(metrics)};
   for (const Json& evaluation : evaluations_of(run)) {
-    if (!part.evaluated.is_null()) break;  // shows only the first of several scenarios
+    if (!part.evaluated.is_null()) break;  // only the first of several scenarios is shown
     for (const Json& row : evaluation["controllers"]) {
       if (!row.value("controller", "").starts_with("checkpoint:")) {
         part.others.push_back(row);

@@ -32,7 +32,7 @@ Cell best_gain(const PartOverview& part) {
   return std::ranges::max_element(part.gain, {}, &SeriesPoint::value)->value;
 }
 
-/// Trainings of the same name in several runs, for example with other training seeds.
+/// The trainings of several runs by name, for example of runs with different training seeds.
 std::map<std::string, std::vector<const PartOverview*>> by_name(std::span<const RunOverview> runs) {
   std::map<std::string, std::vector<const PartOverview*>> parts;
   for (const RunOverview& run : runs) {
@@ -99,6 +99,7 @@ Table settings_table(std::span<const RunOverview> runs) {
   return table;
 }
 
+/// Adds a row with the numbers of a controller.
 /// @param row the first cells of the row, before the numbers
 /// @param evaluated a row of evaluation.json
 void add_result(Table& table, std::vector<Cell> row, const Json& evaluated) {

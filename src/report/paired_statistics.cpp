@@ -1,3 +1,4 @@
+// Computes means and confidence intervals with Student's t-distribution.
 #include "traffic/report/paired_statistics.h"
 
 #include <algorithm>

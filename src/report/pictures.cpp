@@ -1,3 +1,4 @@
+// Makes the main pictures of a report as JSON (pictures.h).
 #include "pictures.h"
 
 #include <fmt/format.h>
@@ -96,7 +97,8 @@ void add_constraint(Json& pictures, const Metrics& metrics) {
       {"lines", std::move(lines)}});
 }
 
-/// A line with the last value of the metrics <name>_frame1, <name>_frame2, ...
+/// A line of a chart whose x is a frame number: the last values of the metrics <name>_frame1,
+/// <name>_frame2, ...
 Json by_horizon(const std::string& label, const Metrics& metrics, const std::string& name) {
   Json line{{"label", label}, {"x", Json::array()}, {"y", Json::array()}};
   for (int frame = 1;; ++frame) {

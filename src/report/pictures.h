@@ -9,8 +9,9 @@
 
 namespace traffic::report {
 
-/// The pictures of a run of one training, or of one training in a run of several, in the order of
-/// the page. Pictures whose data the run did not record are left out.
+/// The pictures of one training, in the order in which the page shows them. Pictures whose data the
+/// run did not record are missing.
+/// @param run a run of one training, or one training in a run of several
 /// @throws DataError if a file is damaged
 nlohmann::ordered_json pictures_of(const RunReader& run);
 

@@ -1,3 +1,4 @@
+// ProgressBar: shows the progress of a long task, as a bar on the terminal or as log lines.
 #include "traffic/report/progress_bar.h"
 
 #include <fmt/format.h>
@@ -16,7 +17,8 @@ namespace traffic::report {
 namespace {
 
 constexpr double kRedrawIntervalSeconds = 0.1;
-/// A log line is due when the task has advanced by this share, or after this time.
+/// A log line is due when the task has advanced by kLineShare of its steps, or when
+/// kLongestSilenceSeconds have passed since the last line.
 constexpr double kLineShare = 0.05;
 constexpr double kLongestSilenceSeconds = 60.0;
 /// Time constant of the exponential moving average of the items per second.

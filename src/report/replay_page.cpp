@@ -1,3 +1,4 @@
+// Makes replay.html, which plays recorded traffic on its road network.
 #include "traffic/report/replay_page.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Writes environment.json: the program, the machine and the libraries of a run.
 #include "traffic/report/run_folder.h"
 #include "traffic/os/affinity.h"
 

@@ -1,3 +1,4 @@
+// RunReader: reads the folder of a run for other programs, and finds the folders of runs.
 #include "traffic/report/run_reader.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ bool has_files_of_a_run(const RunFolder& folder) {
          fs::exists(folder.metrics(), error);
 }
 
-/// The parent folder. It is the folder of the run if `dir` is the folder of one of its parts.
+/// The parent folder of `dir`. If `dir` belongs to one training of a run, this is the run's folder.
 RunFolder folder_above(const fs::path& dir) {
   std::error_code error;
   return RunFolder(fs::weakly_canonical(dir, error).parent_path());
@@ -113,8 +114,9 @@ std::optional<LockHolder> RunReader::holder() const {
 }
 
 RunStatus RunReader::status() const {
-  // A run that was resumed has the summary of its earlier end until it ends again, so a held lock
-  // counts more than the summary. A part that is done stays done while the run trains other parts.
+  // After a run was resumed, its folder still has the summary of its earlier end. A held lock
+  // therefore counts more than the summary. But a part (one training of a run of several) that is
+  // done stays done while the run trains other parts.
   const auto json = summary();
   const std::string written = json ? json->value("status", "") : "";
   if (holder() && !(is_part_ && written == "done")) return RunStatus::kRunning;
@@ -137,7 +139,7 @@ std::vector<fs::path> newest_runs(const fs::path& root, std::size_t at_most) {
   for (const fs::path& name : folders_in(root)) {
     for (const fs::path& dir : folders_in(name)) {
       const RunFolder folder(dir);
-      // If the run lies directly below `root`, the folders here are its parts, which are not runs.
+      // If `name` is the folder of a run of several trainings, its folders are not runs themselves.
       if (has_files_of_a_run(folder) && !is_part_of_a_run(folder)) {
         runs.emplace_back(last_written(folder), dir);
       }

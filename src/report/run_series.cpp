@@ -1,3 +1,4 @@
+// Reads metrics.jsonl and episodes.csv, to which a run appends lines (run_series.h).
 #include "traffic/report/run_series.h"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using MetricsJson = nlohmann::ordered_json;  // keeps metrics in the order in which they were set
 
-/// Parses a line. Returns why the line cannot be read; empty if it was read.
+/// A function that parses a line. It returns why it cannot read the line; empty if it has read it.
 using TakeLine = std::function<std::string(const std::string& line)>;
 
 /// Calls `take` for every complete line and adds the lines that it cannot read to `damaged`.
@@ -66,7 +67,7 @@ std::string take_metrics(const std::string& line, std::vector<MetricsRow>& rows)
 }
 
 /// Splits a line into fields, which may be quoted as in RFC 4180.
-/// @return the fields; nothing if a quote is not closed
+/// @return the fields; nullopt if a quotation mark is not closed
 std::optional<std::vector<std::string>> split_csv(const std::string& line) {
   std::vector<std::string> fields(1);
   bool is_quoted = false;

@@ -1,3 +1,4 @@
+// RunState: finds the progress, the newest checkpoint and the processes of a run (run_state.h).
 #include "traffic/report/run_state.h"
 
 #include <fmt/format.h>
@@ -48,8 +49,8 @@ void find_checkpoint(RunState& state, const RunFolder& folder) {
   }
 }
 
-/// A table with one row for each program (number of its processes, memory, CPU time), and the row
-/// "together" for all programs.
+/// A table with one row for each program of the run (number of its processes, memory, CPU time),
+/// and the row "together" for all programs.
 Table by_program(const RunState& state) {
   struct Sum {
     std::int64_t count = 0;

@@ -1,3 +1,4 @@
+// StepPace: measures the mean duration of the last steps. A stall counts only in part.
 #include "traffic/report/step_pace.h"
 
 #include <algorithm>
@@ -7,9 +8,9 @@
 namespace traffic::report {
 namespace {
 
-constexpr std::size_t kPieces = 64;
-constexpr double kPieceSeconds = 1.0;  ///< minimum duration of a piece; shorter steps are added up
-constexpr double kMostOfMedian = 10.0;
+constexpr std::size_t kPieces = 64;     ///< number of the newest pieces that count
+constexpr double kPieceSeconds = 1.0;   ///< a piece contains steps of at least this duration
+constexpr double kMostOfMedian = 10.0;  ///< a longer piece (a stall) counts as this many medians
 
 }  // namespace
 

@@ -1,3 +1,4 @@
+// Writes summary.json, the result of a run.
 #include "traffic/report/summary.h"
 
 #include <algorithm>

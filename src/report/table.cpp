@@ -1,3 +1,4 @@
+// Table: prints rows and columns as text or as JSON.
 #include "traffic/report/table.h"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ struct TextVisitor {
   std::string operator()(std::monostate) const { return "-"; }
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
-  /// The confidence interval of a single value is infinite. It is shown as an empty cell.
+  /// An infinite value, such as the confidence interval of a single value, becomes "-".
   std::string operator()(double value) const {
     return std::isinf(value) ? "-" : fmt::format("{:.4g}", value);
   }

@@ -1,3 +1,4 @@
+// Encodes records of TensorBoard's event files (tfrecord.h).
 #include "tfrecord.h"
 
 #include <array>
@@ -24,8 +25,8 @@ constexpr std::array<std::uint32_t, 256> make_table() {
 
 constexpr auto kTable = make_table();
 
-/// The masked CRC of the TFRecord format. The format masks CRCs, because a CRC over data that
-/// contain CRCs detects fewer errors.
+/// Converts a CRC to the masked CRC of the TFRecord format. The format masks CRCs, because a CRC
+/// over data that contain CRCs detects fewer errors.
 std::uint32_t masked(std::uint32_t crc) { return std::rotr(crc, 15) + 0xA282EAD8U; }
 
 template <typename Integer>

@@ -1,3 +1,4 @@
+// Makes HTML pages that need no other file (web_page.h).
 #include "web_page.h"
 
 #include <fmt/format.h>

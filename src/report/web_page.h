@@ -7,11 +7,12 @@
 
 namespace traffic::report {
 
+/// The content of a page.
 struct WebPage {
   std::string title;                    ///< plain text
   std::string body;                     ///< HTML
   std::string data;                     ///< JSON that the scripts read as the variable `data`
-  std::vector<std::string_view> files;  ///< scripts by name, see page_file
+  std::vector<std::string_view> files;  ///< names of the scripts (see page_file()), in order
 };
 
 /// Returns the HTML of the page.

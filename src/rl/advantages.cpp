@@ -1,3 +1,4 @@
+// Computes the normalised advantages of single decisions (advantages.h).
 #include "traffic/rl/advantages.h"
 
 #include "check.h"
@@ -36,7 +37,8 @@ Scale scale_of(const torch::Tensor& moments) {
   const torch::Tensor mean = on_cpu[kSum] / count;
   const torch::Tensor mean_square = on_cpu[kSquares] / count;
   const torch::Tensor variance = mean_square - mean.square();
-  // A variance below this share of the mean square is rounding error: all entries are equal.
+  // If the variance is below this share of the mean square, it is a rounding error: all entries are
+  // equal.
   const torch::Tensor varies = variance > 1e-12 * mean_square;
   return {mean, variance.where(varies, 1.0).sqrt()};
 }

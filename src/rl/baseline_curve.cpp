@@ -1,3 +1,5 @@
+// BaselineCurve: how the objective grows over time in episodes without control. It sums the growth
+// in bins of equal length and interpolates between them.
 #include "traffic/rl/baseline_curve.h"
 
 #include <algorithm>

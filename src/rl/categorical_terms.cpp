@@ -1,3 +1,5 @@
+// Log-probability and entropy of the actions that were taken in given states, with hand-written
+// derivatives on the CPU.
 #include <ATen/Dispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
 

@@ -1,3 +1,4 @@
+// Losses of DDPG with discrete actions, and the actions as one-hot vectors with gradients (ddpg.h).
 #include "traffic/rl/ddpg.h"
 
 #include "check.h"

@@ -1,3 +1,4 @@
+// Targets and losses of soft actor-critic (SAC) with discrete actions.
 #include "traffic/rl/discrete_sac.h"
 
 #include "check.h"

@@ -1,3 +1,4 @@
+// Distributions from which a policy draws actions: Categorical and BoundedGaussian.
 #include "traffic/rl/distributions.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ Categorical::Categorical(torch::Tensor logits) : logits_(std::move(logits)) {
 
 torch::Tensor Categorical::sample(const torch::Tensor& uniforms) const {
   check_like("categorical: uniforms", uniforms, logits_);
-  // A plain loop suffices: there are only a few decisions at a time.
+  // A plain loop is fast enough: a call samples only a few decisions.
   const std::vector<double> logits = doubles_of(logits_);
   const std::vector<double> uniform_of = doubles_of(uniforms);
   const double* logit = logits.data();

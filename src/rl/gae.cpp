@@ -1,3 +1,4 @@
+// Computes advantages by generalised advantage estimation (GAE).
 #include "traffic/rl/gae.h"
 
 #include <cmath>
@@ -59,7 +60,7 @@ torch::Tensor gae(const GaeInputs& in, double gamma, double gae_lambda) {
       const double keep = ends[step] || cut[step] ? 0.0 : discount * gae_lambda;
       for (std::int64_t c = 0; c < C; ++c) {
         const std::int64_t i = step * C + c;
-        // A terminated step has no next value, so its entry, which may be NaN, is never read.
+        // A terminated step has no next value. Its entry may be NaN, so it is not read.
         const double next = ends[step] ? 0.0 : bootstrap * static_cast<double>(next_value[i]);
         const double delta = static_cast<double>(reward[i]) + next - static_cast<double>(value[i]);
         double& running = carry[static_cast<std::size_t>(b * C + c)];

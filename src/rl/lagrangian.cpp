@@ -1,3 +1,4 @@
+// The safety constraint of constrained PPO and its Lagrange multiplier.
 #include "traffic/rl/lagrangian.h"
 
 #include <algorithm>

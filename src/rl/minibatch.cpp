@@ -1,3 +1,4 @@
+// Divides the states of a rollout into random minibatches.
 #include "traffic/rl/minibatch.h"
 
 #include <algorithm>

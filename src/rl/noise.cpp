@@ -1,3 +1,4 @@
+// Copies the numbers of a tensor for loops on the CPU.
 #include "noise.h"
 
 #include <ATen/Dispatch.h>

@@ -27,8 +27,8 @@ inline torch::Tensor standard_normal(const torch::Tensor& uniforms) {
   return torch::special::ndtri(uniforms.clamp_min(0x1p-25));
 }
 
-/// Copies the numbers of a tensor on any device and of any floating type, row by row, for a loop on
-/// the host.
+/// Copies the numbers of a tensor to the CPU, row by row. The tensor may be on any device and of
+/// any floating-point type.
 std::vector<double> doubles_of(const torch::Tensor& x);
 
 }  // namespace traffic::rl

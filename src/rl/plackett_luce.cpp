@@ -1,3 +1,4 @@
+// PlackettLuce: draws the vehicles that get commands, and computes the probability of a draw.
 #include "traffic/rl/plackett_luce.h"
 
 #include <algorithm>
@@ -30,20 +31,22 @@ void PlackettLuce::check_picks(const torch::Tensor& picks) const {
   }
 }
 
-/// A plain loop on the CPU: a state has few candidates, and sorting them with tensor operations
-/// would cost more than the rest of a decision.
+/// Picks the top_k candidates of each state with the highest keys. This is a plain loop on the CPU:
+/// a state has few candidates, and sorting them with tensor operations would cost more than the
+/// rest of a decision.
 torch::Tensor PlackettLuce::top_of(const std::vector<double>& keys, std::int64_t top_k) const {
   if (top_k < 1) throw ShapeError("plackett_luce: top_k is {}, must be positive", top_k);
   const auto* ptr = segments_.ptr().const_data_ptr<std::int64_t>();
   torch::Tensor picks = torch::full({segments_.count(), top_k}, -1, torch::kInt64);
   auto* pick = picks.mutable_data_ptr<std::int64_t>();
-  std::vector<std::pair<double, std::int64_t>> order;  // highest key first, earlier candidate first
-                                                       // among equal keys
+  // (-key, candidate); sorted, the highest key comes first, and of equal keys the first candidate.
+  std::vector<std::pair<double, std::int64_t>> order;
   for (std::int64_t b = 0; b < segments_.count(); ++b, pick += top_k) {
     order.clear();
     for (std::int64_t row = ptr[b]; row < ptr[b + 1]; ++row) {
       const double key = keys[static_cast<std::size_t>(row)];
-      // NaN cannot be compared, so it is sorted first; the loss then reveals it.
+      // NaN cannot be compared. It counts as the highest key, so that the candidate is picked and
+      // the loss reveals the NaN.
       order.emplace_back(std::isnan(key) ? -std::numeric_limits<double>::infinity() : -key,
                          row - ptr[b]);
     }

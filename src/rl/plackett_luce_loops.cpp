@@ -1,3 +1,4 @@
+// Log-probability and entropy of PlackettLuce by plain loops on the CPU (plackett_luce_terms.h).
 #include <ATen/Dispatch.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 /// The candidates of one state.
 template <typename T>
 struct Candidates {
-  const T* score;
+  const T* score;  ///< [count] logarithms of the candidates' weights
   std::int64_t count;
 };
 
@@ -36,10 +37,11 @@ double log_add_exp(double a, double b) {
   return higher + std::log1p(std::exp(std::min(a, b) - higher));
 }
 
-/// The picks of a state in order, and the remaining probability mass before each pick.
+/// The picks of a state in order.
 struct Draws {
-  std::vector<std::int64_t> place;
-  std::vector<double> log_left;
+  std::vector<std::int64_t> place;    ///< [picks] index of the picked candidate
+  std::vector<double> log_left;       ///< [picks] log of the sum of exp(score) over the candidates
+                                      ///< that remain before the pick
   std::vector<std::int64_t> gone_by;  ///< [candidates] index of the pick that removed the
                                       ///< candidate; the number of picks if it remains
 };
@@ -58,8 +60,8 @@ double log_prob_of(const Candidates<T>& of, const std::int64_t* picks, std::int6
     draws.gone_by[static_cast<std::size_t>(draws.place[static_cast<std::size_t>(k)])] = k;
   }
   const auto gone_by = [&](std::int64_t i) { return draws.gone_by[static_cast<std::size_t>(i)]; };
-  // From the last pick to the first, so that nothing cancels when the first picks hold nearly all
-  // of the probability.
+  // Sums from the last pick to the first instead of subtracting from the total. A difference would
+  // lose all digits if the first picks hold nearly all of the probability.
   double left = log_sum_exp(of, [&](std::int64_t i) { return gone_by(i) == drawn; });
   draws.log_left.assign(static_cast<std::size_t>(drawn), 0.0);
   double log_prob = 0.0;
@@ -69,7 +71,8 @@ double log_prob_of(const Candidates<T>& of, const std::int64_t* picks, std::int6
     draws.log_left[static_cast<std::size_t>(k)] = left;
     log_prob += score - left;
   }
-  // d/ds_i = (1 if picked) - the sum of its probabilities at the picks for which it was available.
+  // Derivative with respect to the score of candidate i: 1 if it was picked, else 0, minus the sum
+  // of its probabilities at the picks for which it was available.
   for (std::int64_t i = 0; i < of.count; ++i) {
     double derivative = gone_by(i) < drawn ? 1.0 : 0.0;
     const std::int64_t last = std::min(gone_by(i), drawn - 1);
@@ -96,7 +99,9 @@ double entropy_of(const Candidates<T>& of, T* slope) {
   return entropy;
 }
 
-/// @param work called with (candidates, state, slopes of the candidates); returns the state's value
+/// Computes a value, and its derivatives with respect to the scores, for each state.
+/// @param work called with (candidates, state, slopes); writes the derivatives to the slopes and
+///   returns the state's value
 template <typename T, typename Work>
 SelectionTerm of_each_state(const torch::Tensor& scores, const Segments& segments,
                             const Work& work) {

@@ -1,3 +1,4 @@
+// Log-probability and entropy of PlackettLuce by tensor operations (plackett_luce_terms.h).
 #include "plackett_luce_terms.h"
 
 #include <ATen/Dispatch.h>
@@ -8,8 +9,8 @@
 namespace traffic::rl {
 namespace {
 
-/// Logarithm of the sum of exp(score) over the rows of each segment, without rows of score
-/// kLogZero.
+/// Logarithm of the sum of exp(score) over the rows of each segment. Rows with the score kLogZero
+/// do not count.
 torch::Tensor log_sum_exp(const torch::Tensor& scores, const Segments& segments) {
   const torch::Tensor highest = segments.max(scores, kLogZero);
   const torch::Tensor counts = scores > kLogZero;
@@ -18,8 +19,8 @@ torch::Tensor log_sum_exp(const torch::Tensor& scores, const Segments& segments)
   return (sum.masked_fill(none, 1.0).log() + highest).masked_fill(none, kLogZero);
 }
 
-/// A function with known derivatives: recording every operation for autograd takes four times as
-/// long as the arithmetic.
+/// Gives autograd the value and the derivatives that were computed. Letting autograd record every
+/// operation takes four times as long as the arithmetic.
 struct KnownSlope : torch::autograd::Function<KnownSlope> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
                                const torch::Tensor& /*scores*/, const SelectionTerm& term,
@@ -47,7 +48,7 @@ SelectionTerm selection_log_prob_by_operations(const torch::Tensor& scores,
   const torch::Tensor valid = picks >= 0;
   const torch::Tensor none = ~valid;
   const torch::Tensor rows = segments.starts().unsqueeze(1) + picks;
-  // Not where(): it would copy its constant from the host.
+  // masked_fill() and not where(), which would copy its constant from the host.
   const torch::Tensor slot = rows.masked_fill(none, M).flatten();  // row M stands for no pick
   // Index of the pick that removed each candidate; the last pick for candidates that remain.
   torch::Tensor gone_by = torch::full({M + 1}, K - 1, slot.options());
@@ -56,8 +57,9 @@ SelectionTerm selection_log_prob_by_operations(const torch::Tensor& scores,
   gone_by = gone_by.slice(0, 0, M);
   stays = stays.slice(0, 0, M);
 
-  // Remaining mass before each pick, summed from the last pick to the first. No differences are
-  // taken, so nothing cancels when the first picks hold nearly all of the probability.
+  // Log of the sum of exp(score) over the candidates that remain before each pick. It is summed
+  // from the last pick to the first: a difference from the total would lose all digits if the first
+  // picks hold nearly all of the probability.
   const torch::Tensor score =
       scores.index_select(0, rows.masked_fill(none, 0).flatten()).view_as(picks);
   const torch::Tensor picked = score.masked_fill(none, kLogZero);
@@ -67,7 +69,8 @@ SelectionTerm selection_log_prob_by_operations(const torch::Tensor& scores,
       torch::cat({rest, picked.flip(1)}, 1).logcumsumexp(1).slice(1, 1).flip(1);
   const torch::Tensor value = (picked - left).masked_fill(none, 0.0).sum(1);
 
-  // d/ds_i = (1 if picked) - the sum of its probabilities at the picks for which it was available.
+  // Derivative with respect to the score of candidate i: 1 if it was picked, else 0, minus the sum
+  // of its probabilities at the picks for which it was available.
   const torch::Tensor until = (-left).masked_fill(none, kLogZero).logcumsumexp(1).flatten();
   const torch::Tensor at = segments.index() * K + gone_by;
   const torch::Tensor drawn = (scores + until.index_select(0, at)).exp();

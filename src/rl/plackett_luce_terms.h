@@ -9,22 +9,23 @@
 
 namespace traffic::rl {
 
-/// One number per state, with its derivatives with respect to the scores of the state's candidates.
+/// One number for each of B states, with its derivatives with respect to the scores of the state's
+/// candidates. M is the number of candidates of all states.
 struct SelectionTerm {
   torch::Tensor value;  ///< [B]
   torch::Tensor slope;  ///< [M] derivative of the state's value with respect to each score
 };
 
-/// Compute the log-probability of the picks and the entropy of the first pick, by tensor operations
-/// on any device. PlackettLuce explains scores and picks.
+/// These two functions compute the log-probability of the picks and the entropy of the first pick,
+/// by tensor operations on any device. PlackettLuce explains scores and picks.
 SelectionTerm selection_log_prob_by_operations(const torch::Tensor& scores,
                                                const Segments& segments,
                                                const torch::Tensor& picks);
 SelectionTerm selection_entropy_by_operations(const torch::Tensor& scores,
                                               const Segments& segments);
 
-/// Compute the same on the CPU by plain loops, state by state. A state has few candidates, for
-/// which launching tensor operations takes many times as long as the arithmetic.
+/// These two functions compute the same on the CPU by plain loops, state by state. A state has few
+/// candidates; starting tensor operations for them takes many times as long as the arithmetic.
 SelectionTerm selection_log_prob_in_loops(const torch::Tensor& scores, const Segments& segments,
                                           const torch::Tensor& picks);
 SelectionTerm selection_entropy_in_loops(const torch::Tensor& scores, const Segments& segments);

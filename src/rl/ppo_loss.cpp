@@ -1,3 +1,4 @@
+// The loss of PPO: checks the inputs and chooses an implementation (ppo_loss_terms.h).
 #include "traffic/rl/ppo_loss.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// The losses of PPO by loops on the CPU, with hand-written derivatives (ppo_loss_terms.h).
 #include <ATen/Dispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -13,7 +14,7 @@ namespace {
 using Context = torch::autograd::AutogradContext;
 using Tensors = torch::autograd::variable_list;
 
-/// Elements of a tensor that may be undefined.
+/// Reads elements of a tensor. If the tensor is undefined, each has the value `otherwise`.
 template <typename T>
 class Elements {
  public:
@@ -32,7 +33,7 @@ class Elements {
 
 using Sums = std::array<double, kNumPpoSums>;
 
-/// Columns of the sums for decisions or for selections.
+/// Indices in Sums of the sums over decisions, or of those over selections.
 struct PolicySumsAt {
   PpoSum loss, entropy, kl, clipped, count;
 };
@@ -41,7 +42,8 @@ constexpr PolicySumsAt kOfDecisions{kDecisionLoss, kDecisionEntropy, kDecisionKl
 constexpr PolicySumsAt kOfSelections{kSelectionLoss, kSelectionEntropy, kSelectionKl,
                                      kClippedSelections, kSelections};
 
-/// Adds the terms of one kind to `sums`. @return derivatives of their loss with respect to log_prob
+/// Adds the terms of one kind (decisions or selections) to `sums`.
+/// @return derivatives of their loss with respect to log_prob
 template <typename T>
 torch::Tensor add_policy_terms(const PolicyTerms& in, double clip_range, const PolicySumsAt& at,
                                Sums& sums) {
@@ -59,7 +61,7 @@ torch::Tensor add_policy_terms(const PolicyTerms& in, double clip_range, const P
     const double ratio = std::exp(log_ratio);
     const double as_is = -advantage * ratio;
     const double clipped = -advantage * std::clamp(ratio, 1.0 - clip_range, 1.0 + clip_range);
-    // The comparison is not as_is >= clipped, because a NaN must reach the gradient.
+    // For a NaN the comparison is false, so that the NaN reaches the gradient.
     const bool is_clipped = as_is < clipped;
     sums[static_cast<std::size_t>(at.loss)] += is_clipped ? clipped : as_is;
     sums[static_cast<std::size_t>(at.entropy)] += entropy.at(i, 0);

@@ -7,8 +7,8 @@
 namespace traffic::rl {
 namespace {
 
-/// x where the mask is true, and 0 with gradient 0 where it is false, even if x is NaN or infinite
-/// there. Without a mask: x.
+/// Replaces x by 0, with gradient 0, where the mask is false, even if x is NaN or infinite there.
+/// Returns x unchanged if the mask is undefined.
 torch::Tensor only(const torch::Tensor& x, const torch::Tensor& mask) {
   return mask.defined() ? x.masked_fill(~mask, 0.0) : x;
 }

@@ -8,14 +8,14 @@
 
 namespace traffic::rl {
 
-/// Compute the losses by tensor operations on any device.
+/// These two functions compute the losses by tensor operations on any device.
 PpoLoss ppo_loss_by_operations(const PpoLossInputs& in, const PpoDenominators& denominators,
                                const PpoCoefficients& coefficients);
 torch::Tensor value_loss_sum_by_operations(const ValueTerms& in, double vf_clip_range);
 
-/// Compute the losses on the CPU as one node of the autograd graph, whose loops compute loss, sums
-/// and derivatives together. A minibatch has a few hundred terms, for which some sixty tensor
-/// operations would take ten times as long.
+/// These two functions compute the losses on the CPU. Plain loops compute the loss, the sums and
+/// the derivatives together, as one node of the autograd graph. A minibatch has a few hundred
+/// terms, for which some sixty tensor operations would take ten times as long.
 PpoLoss ppo_loss_in_loops(const PpoLossInputs& in, const PpoDenominators& denominators,
                           const PpoCoefficients& coefficients);
 torch::Tensor value_loss_sum_in_loops(const ValueTerms& in, double vf_clip_range);

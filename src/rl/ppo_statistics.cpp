@@ -1,3 +1,4 @@
+// Computes the statistics of PPO's updates that trainers log.
 #include "traffic/rl/ppo_statistics.h"
 
 #include <cmath>

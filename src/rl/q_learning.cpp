@@ -1,3 +1,4 @@
+// Action values, targets and losses of Q-learning.
 #include "traffic/rl/q_learning.h"
 
 #include "check.h"

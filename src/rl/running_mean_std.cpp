@@ -1,3 +1,4 @@
+// RunningMeanStd: the running mean and standard deviation of the returns.
 #include "traffic/rl/running_mean_std.h"
 
 #include "check.h"
@@ -18,7 +19,7 @@ void RunningMeanStd::update(const torch::Tensor& moments) {
   const torch::Tensor some = added.clamp_min(1.0);
   const torch::Tensor added_mean = moments[kSum] / some;
   const torch::Tensor added_squares = (moments[kSquares] - moments[kSum] * added_mean)
-                                          .clamp_min(0.0);  // rounding may make it negative
+                                          .clamp_min(0.0);  // may be negative by rounding
 
   const torch::Tensor count = state_[kStateCount];
   const torch::Tensor total = count + added;
@@ -31,7 +32,8 @@ void RunningMeanStd::update(const torch::Tensor& moments) {
 
 Scale RunningMeanStd::scale() const {
   const torch::Tensor variance = state_[kSquaredDeviations] / state_[kStateCount].clamp_min(1.0);
-  // A variance below this share of the squared mean is rounding error: all values are equal.
+  // If the variance is below this share of the squared mean, it is a rounding error: all values are
+  // equal.
   const torch::Tensor varies = variance > 1e-12 * state_[kMean].square();
   return {state_[kMean].clone(), variance.where(varies, 1.0).sqrt()};
 }

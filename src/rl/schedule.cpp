@@ -1,3 +1,4 @@
+// LinearSchedule: a parameter that changes linearly during training.
 #include "traffic/rl/schedule.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Segments: sums, maxima and searches within the rows of each state of a packed tensor.
 #include "traffic/rl/segments.h"
 
 #include <algorithm>

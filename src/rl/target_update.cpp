@@ -1,3 +1,4 @@
+// Moves the parameters of a target network towards those of the trained network.
 #include "traffic/rl/target_update.h"
 
 #include "check.h"

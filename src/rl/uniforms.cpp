@@ -1,3 +1,4 @@
+// Draws the uniform random numbers from which samples are computed.
 #include "traffic/rl/uniforms.h"
 
 namespace traffic::rl {

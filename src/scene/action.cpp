@@ -1,3 +1,4 @@
+// Computes the speed that each command requests, and keeps the commands that are in force.
 #include "traffic/scene/action.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Compares the commands of a policy with those of the script that advises it, and keeps the script
+// acting between the policy's decisions.
 #include "traffic/scene/advisor.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Finds the zone and the downstream road of a conflict, and the light upstream that releases the
+// vehicles of an approach.
 #include "conflict_extent.h"
 
 #include <algorithm>
@@ -8,7 +10,7 @@
 namespace traffic::scene {
 namespace {
 
-constexpr double kDownstreamM = 500.0;
+constexpr double kDownstreamM = 500.0;    // length of the downstream road
 constexpr double kReleaseReachM = 300.0;  // a light further upstream hardly affects arrivals
 
 /// Links of lanes outside junctions that lead onto an edge.

@@ -1,5 +1,6 @@
-/// Functions with which conflicts.cpp finds the extent of a conflict: its zone, the road downstream
-/// of the zone, and the lights upstream that release its vehicles.
+/// Functions with which conflicts.cpp finds the surroundings of a conflict, a place where streams
+/// of traffic meet. They are its zone (the road directly after the stop lines), the road after the
+/// zone, and the lights upstream that release its vehicles.
 #pragma once
 
 #include <vector>
@@ -11,8 +12,8 @@ namespace traffic::scene {
 /// Edges onto which vehicles can drive from an edge, except by turning round.
 std::vector<int> next_edges(const Road& road, int edge);
 
-/// Adds the first zone_m of the road that begins with the edges `exits` to the conflict's zone, and
-/// the road after this part to the conflict's downstream road.
+/// Adds the road that begins with the edges `exits` to the conflict: the first zone_m to its zone,
+/// and the next 500 m to its downstream road.
 void spread_conflict(const Road& road, Conflict& conflict, const std::vector<int>& exits,
                      double zone_m);
 

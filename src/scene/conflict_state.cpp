@@ -1,5 +1,6 @@
-// RoadState::update_conflicts() and its helpers: they count the vehicles before, in and after
-// conflicts.
+// RoadState::update_conflicts() and its helpers. They compute the state of each conflict (a place
+// where streams of traffic meet): vehicles, densities and speeds before it, in its zone and after
+// it.
 #include <algorithm>
 
 #include "index.h"

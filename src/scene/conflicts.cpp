@@ -17,7 +17,7 @@
 namespace traffic::scene {
 namespace {
 
-constexpr double kMaxMergeZoneM = 600.0;  // an acceleration lane is not longer than this
+constexpr double kMaxMergeZoneM = 600.0;  // maximum length of acceleration lanes, weaving edges
 constexpr double kZoneM = 150.0;          // length of the zone after a junction or a lane drop
 
 /// A link and the lane that it leaves.
@@ -89,7 +89,8 @@ class ConflictFinder {
     return others_go_on && !edge(e).internal ? ending : std::vector<int>{};
   }
 
-  /// Follows ending lanes upstream to the point where a separate stream feeds them.
+  /// Follows ending lanes upstream to the point where a separate stream feeds them. Returns the
+  /// conflict there; nothing if there is no such point within kMaxMergeZoneM.
   std::optional<Conflict> merge_before(int last, std::vector<int> ending) {
     std::vector<int> chain{last};
     double length = edge(last).length_m;
@@ -110,6 +111,7 @@ class ConflictFinder {
     return std::nullopt;
   }
 
+  /// The conflict at which streams from several edges come together before some of their lanes end.
   /// @param chain edges of the zone, the last one first
   /// @param edges edges that feed the first edge of the zone
   std::optional<Conflict> merge_of(const std::vector<int>& chain, const std::vector<int>& edges,
@@ -194,6 +196,7 @@ class ConflictFinder {
     return edges;
   }
 
+  /// The conflict of a weaving section; nothing if no streams cross each other on the edge.
   std::optional<Conflict> weaving_on(int e) {
     if (edge(e).internal || edge(e).length_m > kMaxMergeZoneM) return std::nullopt;
     Conflict conflict;

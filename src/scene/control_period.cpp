@@ -1,3 +1,4 @@
+// Converts the time between two decisions of a controller to steps of the simulation.
 #include "traffic/scene/control_period.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Finds the vehicles that may get commands, makes scripted controllers from their names, and
+// implements the controllers none and random.
 #include <algorithm>
 #include <array>
 
@@ -13,6 +15,7 @@
 namespace traffic::scene {
 namespace {
 
+/// Gives no commands.
 class None final : public Controller {
  public:
   void reset(std::uint64_t /*seed*/) override {}
@@ -21,6 +24,7 @@ class None final : public Controller {
   [[nodiscard]] double period_s() const override { return 1.0; }
 };
 
+/// Gives random commands to randomly chosen candidates.
 class Random final : public Script {
  public:
   Random(const config::ControllerSpec& spec, const ControllerOptions& options)

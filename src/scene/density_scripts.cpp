@@ -38,6 +38,7 @@ struct Streams {
 /// dense.
 class WhileDense final : public Script {
  public:
+  /// @param before whether the density before the conflict counts, instead of that in its zone
   WhileDense(Streams streams, bool before, const config::ControllerSpec& spec,
              const ControllerOptions& options)
       : Script(spec, options),

@@ -10,6 +10,7 @@ bool is_near_conflict(const Vehicle& v, double to_m, bool behind) {
   return (v.conflict >= 0 && v.line_m <= to_m) || (behind && v.passed >= 0);
 }
 
+/// Lets vehicles near a conflict drive as fast as they may.
 class Brisk final : public Script {
  public:
   Brisk(const config::ControllerSpec& spec, const ControllerOptions& options)
@@ -30,6 +31,8 @@ class Brisk final : public Script {
   bool behind_;
 };
 
+/// Makes vehicles reach a red light when it turns green. Lets other vehicles near a conflict drive
+/// as fast as they may.
 class Glide final : public Script {
  public:
   Glide(const config::ControllerSpec& spec, const ControllerOptions& options)

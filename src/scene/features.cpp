@@ -1,3 +1,5 @@
+// The tables of features that frame.h declares: name, unit, offset, scale and meaning of each
+// column.
 #include <algorithm>
 #include <array>
 

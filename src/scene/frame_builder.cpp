@@ -1,3 +1,4 @@
+// Builds the graph that a model observes: a node for each vehicle, and edges from its neighbours.
 #include "traffic/scene/frame_builder.h"
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 namespace traffic::scene {
 namespace {
 
+/// Sums, counts and extremes over all vehicles.
 struct Sums {
   double speed = 0;
   double square = 0;

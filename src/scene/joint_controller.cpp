@@ -1,3 +1,4 @@
+// Joins a controller of vehicles and a controller of traffic lights into one controller.
 #include "traffic/scene/joint_controller.h"
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 namespace traffic::scene {
 namespace {
 
+/// Calls each of its controllers (its parts) whenever a decision of that controller is due.
 class JointController final : public Controller {
  public:
   explicit JointController(std::vector<std::unique_ptr<Controller>> parts) {
@@ -55,7 +57,7 @@ class JointController final : public Controller {
   }
 
   [[nodiscard]] std::string_view name() const override { return name_; }
-  /// The owner calls decide() after every step, because each part has its own decision times.
+  /// 0: decide() is called after every step, because each part has its own decision times.
   [[nodiscard]] double period_s() const override { return 0.0; }
 
  private:

@@ -14,6 +14,7 @@ struct LaneOnRoute {
   double serves_m = 0;  ///< distance ahead for which the lane follows the route
 };
 
+/// Sorts vehicles before a conflict onto the lanes that their routes need, see wanted().
 class Sort final : public Script {
  public:
   Sort(const config::ControllerSpec& spec, const ControllerOptions& options)

@@ -1,3 +1,4 @@
+// Reads the programs of traffic lights (<tlLogic> elements) from SUMO's XML files.
 #include "traffic/scene/light_programs.h"
 
 #include <pugixml.hpp>
@@ -10,7 +11,7 @@
 namespace traffic::scene {
 namespace {
 
-constexpr int kDeepestInclude = 16;
+constexpr int kDeepestInclude = 16;  // maximum depth of files that include each other
 
 LightProgram program_in(const pugi::xml_node& node) {
   LightProgram program{.light = node.attribute("id").as_string(), .logic = {}};

@@ -1,3 +1,4 @@
+// Builds frames (the graphs that models observe) from recorded vehicles whose road is not known.
 #include "traffic/scene/mapless_frame_builder.h"
 
 #include <algorithm>
@@ -13,11 +14,14 @@
 namespace traffic::scene {
 namespace {
 
+/// Node features that a recording with lanes and speed limits provides.
 constexpr std::array kKnownNodeColumns = {
     kPosition,  kSpeed,       kAcceleration, kLaneIndex,     kIsCv,       kTimeSin,   kTimeCos,
     kLeaderGap, kLeaderSpeed, kFollowerGap,  kFollowerSpeed, kSpeedLimit, kSpeedRatio};
+/// Node features that a recording without lanes does not provide.
 constexpr std::array kLaneColumns = {kLaneIndex, kLeaderGap, kLeaderSpeed, kFollowerGap,
                                      kFollowerSpeed};
+/// Features of the whole traffic that no recording provides.
 constexpr std::array kUnknownGlobalColumns = {kMeanCompletion, kWaiting};
 
 template <typename Columns>
@@ -25,12 +29,14 @@ bool is_among(const Columns& columns, int column) {
   return std::find(columns.begin(), columns.end(), column) != columns.end();
 }
 
+/// Number of the cell, in one direction, that contains a coordinate. Cells are squares with sides
+/// of kNeighbourReachM; neighbours are searched for in them.
 std::int64_t cell_of(double m) {
   return static_cast<std::int64_t>(std::floor(m / kNeighbourReachM));
 }
 
-/// Sort key of a cell. Neighbouring cells of a row have consecutive keys, so three of them form one
-/// range.
+/// Sort key of a cell. Neighbouring cells of a row have consecutive keys, so a single range of keys
+/// covers three of them.
 std::int64_t key_of(std::int64_t column, std::int64_t row) { return row * (1LL << 32) + column; }
 
 }  // namespace
@@ -168,7 +174,8 @@ void MaplessFrameBuilder::sort_into_cells(std::span<const MaplessVehicle> vehicl
   });
 }
 
-/// Collects the vehicles in the nine cells around a vehicle, the nearest first.
+/// Collects up to kMaxNeighbours neighbours of a vehicle, the nearest first. It searches the
+/// vehicle's cell and the eight cells around it.
 void MaplessFrameBuilder::gather(std::span<const MaplessVehicle> vehicles, std::size_t i) {
   near_.clear();
   const Point& p = vehicles[i].xy_m;

@@ -1,4 +1,6 @@
-// Fills Road::near: for each lane, the lanes on which neighbours of its vehicles may be.
+// Fills Road::near: for each lane, the lanes on which neighbours of its vehicles may be. These are
+// the lanes ahead and behind within kNeighbourReachM, the lanes beside all of them, and the lanes
+// of conflicting streams.
 #include <algorithm>
 
 #include "index.h"
@@ -7,6 +9,7 @@
 namespace traffic::scene {
 namespace {
 
+/// Finds the lanes near one lane.
 class NearLanes {
  public:
   NearLanes(const Road& road, int lane) : road_(road), lane_(lane) {}

@@ -1,5 +1,6 @@
-/// Used by net_reader.cpp, which reads a Road from a .net.xml: the last steps of reading, and the
-/// data of the file that only these steps need.
+/// Functions that net_reader.cpp calls after it has read a network file (.net.xml): they find the
+/// conflicts of the road and the lanes near each lane. NetJunction contains data of the file that
+/// only these functions need.
 #pragma once
 
 #include <string>

@@ -1,3 +1,4 @@
+// Reads a network file of SUMO (.net.xml) into a Road, and implements the member functions of Road.
 #include <algorithm>
 #include <cmath>
 #include <pugixml.hpp>

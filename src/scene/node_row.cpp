@@ -1,3 +1,4 @@
+// The node features of a frame, which describe one vehicle and the conflict ahead of it.
 #include "node_row.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace traffic::scene {
 namespace {
 
-/// Sums over the approaches that a vehicle's stream meets.
+/// Sums over the conflicting approaches: those whose streams the vehicle's own stream meets.
 struct Conflicting {
   int approaches = 0;
   int vehicles = 0;
@@ -22,7 +23,7 @@ struct Conflicting {
   bool signal = false;
   bool green = false;
   double change_s = 0;  ///< time until the last green ends or, without a green, the first begins
-  double cycle = 0;
+  double cycle = 0;     ///< elapsed share of the cycle of the light that was added last, 0..1
 
   void add(const Approach& where, const ApproachState& now, const RoadState& state) {
     ++approaches;
@@ -52,6 +53,7 @@ struct Conflicting {
   }
 };
 
+/// Writes the row of one vehicle.
 class NodeRow {
  public:
   NodeRow(const RoadState& state, const Vehicle& vehicle, std::span<float> row)
@@ -170,6 +172,7 @@ class NodeRow {
       if (show_signal(light, link)) return;
   }
 
+  /// Writes whether the link has red, and the time until this changes.
   /// @return whether the link may drive; if so, the caller need not look at the other links
   bool show_signal(const LightState& light, int link) {
     if (link >= static_cast<int>(light.state.size())) return false;

@@ -15,9 +15,9 @@ void fill_node_row(const RoadState& state, const Vehicle& vehicle, std::span<flo
 
 /// Inputs of the global features besides the vehicles.
 struct TrafficTotals {
-  double waiting = 0;
-  double arrived_30s = 0;
-  double time_share = 0;
+  double waiting = 0;      ///< number of vehicles that want to enter and cannot
+  double arrived_30s = 0;  ///< number of vehicles that arrived in the last 30 s
+  double time_share = 0;   ///< result of time_share()
 };
 
 /// Fills the 16 global features.
@@ -31,7 +31,7 @@ void fill_global_row(std::span<const Vehicle> vehicles, const TrafficTotals& tot
 std::array<float, 4> edge_row(const Vehicle& own, const Vehicle& neighbour, double ahead_m,
                               bool same_path);
 
-/// Elapsed share of the episode; of an hour if end_s is 0. At most 1.
+/// Share of the episode that has passed, at most 1. If end_s is 0 (no end), the share of an hour.
 double time_share(double time_s, double end_s);
 
 }  // namespace traffic::scene

@@ -1,3 +1,4 @@
+// Normalisers, which scale features for models, and the normaliser of each feature table.
 #include "traffic/scene/normaliser.h"
 
 namespace traffic::scene {

@@ -1,3 +1,5 @@
+// RoadState: adds and removes vehicles, follows them along their routes, and counts the score of
+// the episode. conflict_state.cpp and lane_order.cpp implement its other member functions.
 #include "traffic/scene/road_state.h"
 
 #include <algorithm>
@@ -157,11 +159,15 @@ void RoadState::advance(Vehicle& v) {
     note_pass(conflict, approach, 1.0 - progress);
 }
 
+/// Notes that a vehicle has passed a conflict.
+/// @param rest share of the vehicle's route that had not yet counted for the conflict
 void RoadState::note_pass(int conflict, int approach, double rest) {
   at(conflict_numerators_, conflict) += rest;
   passes_.push_back({time_s_, conflict, approach});
 }
 
+/// Finds the vehicle's position on its route, the stop line and conflict ahead of it, and the
+/// conflict that it has just passed.
 void RoadState::locate(Vehicle& v) const {
   const Lane& lane = at(road_->lanes, v.lane);
   const bool inside = lane.exit_lane >= 0;
@@ -190,6 +196,7 @@ void RoadState::locate(Vehicle& v) const {
     }
 }
 
+/// Adds the step to the counts of the score.
 void RoadState::tally(const StepEvents& events) {
   score_.seconds = time_s_;
   score_.waiting = static_cast<std::int64_t>(events.waiting.size());

@@ -1,3 +1,5 @@
+// Computes the plan of a route: distances, the conflict ahead of each edge, and where each lane
+// leads.
 #include "traffic/scene/route_plan.h"
 
 #include <algorithm>
@@ -63,6 +65,7 @@ class Planner {
     return std::find(next.begin(), next.end(), plan_.edges[k + 1]) != next.end();
   }
 
+  /// Finds the next conflict after edge k.
   void look_ahead(std::size_t k) {
     if (last(k)) return;
     if (const int conflict = conflict_at_end(k); conflict >= 0) {
@@ -88,6 +91,7 @@ class Planner {
     return best;
   }
 
+  /// Computes the values of lane `index` of edge k.
   void fill_slot(std::size_t k, int index) {
     if (last(k)) return;
     const int lane = edge(k).first_lane + index;

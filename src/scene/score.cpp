@@ -1,3 +1,4 @@
+// Scores of an episode, and rules that tell whether its traffic is saturated.
 #include "traffic/scene/score.h"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 namespace traffic::scene {
 namespace {
 
+/// 0 if the count is 0.
 double ratio(double value, double count) { return count > 0 ? value / count : 0.0; }
 
 /// Time in seconds that a whole trip would take without losses, estimated from the driven parts of
@@ -20,9 +22,11 @@ double in_system(const EpisodeScore& score) {
   return static_cast<double>(score.running + score.waiting);
 }
 
-/// Number of vehicles that would be in the system now if vehicles came evenly, all of them spent
-/// the same time T in it, and their total time in it were that of the episode. T follows from that
-/// total, demand * (T - T^2 / (2 * seconds)): vehicles that came within the last T are still there.
+/// Number of vehicles that would be in the system now if traffic were even: vehicles come evenly,
+/// and each spends the same time T in the system. T is such that the total time of all vehicles in
+/// the system is that of the episode. For D vehicles in S seconds the total is
+///   D * (T - T^2 / (2 * S)),
+/// because vehicles that came in the last T seconds are still there. Their number is D * T / S.
 double even_in_system(const EpisodeScore& score, double step_length_s) {
   const double demand = static_cast<double>(score.departed + score.waiting);
   const double total_s =
@@ -44,13 +48,14 @@ bool is_steady(const EpisodeScore& score, double step_length_s) {
   return score.numerator() > 0.0 && score.seconds >= kTrips * free_trip_s(score, step_length_s);
 }
 bool is_saturated(const EpisodeScore& score, double step_length_s) {
-  constexpr double kThrough = 0.9;   // share of the vehicles that would get through in free traffic
+  constexpr double kThrough = 0.9;   // lowest share of free_ocr that counts as enough
   constexpr double kWaiting = 0.02;  // waiting vehicles / departed vehicles
-  constexpr double kStuck = 0.5;   // share of those vehicles below which traffic is at a standstill
-  constexpr double kGrowth = 1.2;  // vehicles in the system / those of an even flow
+  constexpr double kStuck = 0.5;     // share of free_ocr below which traffic is at a standstill
+  constexpr double kGrowth = 1.2;    // vehicles in the system / even_in_system()
   if (!is_steady(score, step_length_s)) return false;
   const double trip_s = free_trip_s(score, step_length_s);
-  // Vehicles that entered within the last trip_s have covered half of their trip on average.
+  // free_ocr is the ocr_all of traffic without losses. It is below 1, because vehicles that entered
+  // within the last trip_s have covered only half of their trip on average.
   const double free_ocr = std::max(0.0, 1.0 - 0.5 * ratio(trip_s, score.seconds));
   const bool falls_short =
       score.ocr_all() < kThrough * free_ocr ||

@@ -1,3 +1,4 @@
+// The base class of the scripted controllers of vehicles, and helpers of the scripts.
 #include "scripts.h"
 
 #include <algorithm>

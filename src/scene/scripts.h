@@ -13,8 +13,8 @@
 
 namespace traffic::scene {
 
-/// Common base of the scripts: the maximum number of commanded vehicles, the period, and the
-/// deceleration of commands.
+/// Common base of the scripts. It keeps their common parameters: how many vehicles they command,
+/// how often they decide, and how hard commanded vehicles brake.
 class Script : public Controller {
  public:
   Script(const config::ControllerSpec& spec, const ControllerOptions& options);
@@ -23,19 +23,23 @@ class Script : public Controller {
   [[nodiscard]] double period_s() const final { return period_s_; }
 
  protected:
+  /// The command that a script has for a vehicle.
   struct Ask {
     Longitudinal longitudinal = Longitudinal::kNone;
     double value = 0;
     LaneChange lane_change = LaneChange::kKeep;
   };
   /// Appends commands for one period. `ask` returns the command for a CV, or nothing if the CV gets
-  /// no command. The `top` vehicles nearest to their stop lines get their commands.
+  /// no command. Only the top() vehicles nearest to their stop lines get their
+  /// commands.
   void command(const RoadState& state, const std::function<std::optional<Ask>(const Vehicle&)>& ask,
                std::vector<Command>& commands);
+  /// Maximum number of vehicles that the script commands.
   [[nodiscard]] int top() const { return top_; }
   [[nodiscard]] double brake_mps2() const { return brake_mps2_; }
 
  private:
+  /// A vehicle (index into RoadState::vehicles()) for which there is a command.
   struct Pick {
     double line_m = 0;
     int vehicle = 0;

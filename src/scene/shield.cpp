@@ -1,3 +1,5 @@
+// Tells whether a vehicle is too close to its leader, and corrects the speed that a command
+// requests.
 #include "traffic/scene/shield.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SignalProgram, which predicts when the links of a traffic light get or lose their green.
 #include "traffic/scene/signal.h"
 
 #include <algorithm>

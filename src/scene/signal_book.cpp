@@ -1,3 +1,4 @@
+// Carries out the commands for traffic lights: green, yellow, all-red, and their durations.
 #include "traffic/scene/signal_book.h"
 
 #include <algorithm>
@@ -43,6 +44,7 @@ void SignalBook::observe(double time_s, std::span<const LightState> lights) {
   }
 }
 
+/// Notes the phase that a light shows which keeps its program.
 void SignalBook::follow_program(const LightState& shown, double before_s, Light& light) const {
   light.phase_left_s = shown.phase_left_s;
   if (shown.phase != light.phase) {
@@ -130,7 +132,7 @@ bool SignalBook::walk(Light& light) {
             light.plan.needs_yellow(light.present, light.next) ? Stage::kYellow : Stage::kAllRed);
       if (light.stage == Stage::kAllRed) {
         light.since_s =
-            time_s_ - limits_.all_red_s - kLongestClearanceS;  // no link loses green: no all-red
+            time_s_ - limits_.all_red_s - kLongestClearanceS;  // no link loses green: ends at once
       }
       return true;
     }

@@ -1,4 +1,5 @@
-// Computes the features of each option of a light. Controllers of lights observe these features.
+// Computes the features of each option of a light (a state that the light may show next).
+// Controllers of lights observe these features.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +10,7 @@
 namespace traffic::scene {
 namespace {
 
+/// Names of the features, in the order in which append_features() writes them.
 constexpr std::array<std::string_view, 26> kNames{
     "vehicles", "queue",          "wait",         "longest_wait", "loss",
     "near",     "coming",         "queue_behind", "room_behind",  "gains",

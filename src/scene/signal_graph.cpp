@@ -1,3 +1,5 @@
+// Builds the graph of the traffic lights: finds which lights follow each other, and computes the
+// features of lights and of pairs of lights.
 #include "traffic/scene/signal_graph.h"
 
 #include <algorithm>
@@ -13,8 +15,11 @@
 namespace traffic::scene {
 namespace {
 
-/// `open` is the share of the source's links towards the destination that have green, `open_back`
-/// the same in the opposite direction.
+/// Features of an edge from one light (the source) to another (the destination). `distance` is that
+/// between the lights; 1 stands for kNextSignalReachM. `one_way` is 1 if traffic only reaches the
+/// destination from the source, -1 if only the reverse holds, and 0 if both hold. `open` is the
+/// share of the source's links towards the destination that have green. `open_back` is the share of
+/// the destination's links towards the source that have green.
 constexpr std::array<std::string_view, 4> kEdgeNames{"distance", "one_way", "open", "open_back"};
 
 template <typename T>
@@ -22,8 +27,8 @@ std::vector<T> copied(std::span<const T> values) {
   return {values.begin(), values.end()};
 }
 
-/// Finds the first lights on all ways from the start of an edge.
-/// @return by light the distance to its stop line in m
+/// Finds the first light on every way from the start of an edge, up to kNextSignalReachM.
+/// @return distance in m to the stop line, by light
 std::map<int, double> next_lights(const Road& road, int first_edge) {
   using Reached = std::pair<double, int>;  // distance to the end of an edge, edge
   std::priority_queue<Reached, std::vector<Reached>, std::greater<>> ahead;
@@ -79,10 +84,10 @@ SignalGraphBuilder::SignalGraphBuilder(const Road& road) {
 void SignalGraphBuilder::add_ways(const Road& road, int light, int link, int first_edge) {
   for (const auto& [next, distance_m] : next_lights(road, first_edge)) {
     if (next == light) continue;
-    const auto known =
-        std::find_if(ways_.begin(), ways_.end(), [light, to = next](const Way& way) {  // for clang
-          return way.from == light && way.to == to;
-        });
+    // `to` is a copy of `next`, because clang did not let lambdas capture structured bindings.
+    const auto known = std::find_if(ways_.begin(), ways_.end(), [light, to = next](const Way& way) {
+      return way.from == light && way.to == to;
+    });
     Way& way = known != ways_.end() ? *known : ways_.emplace_back(Way{light, next, distance_m, {}});
     way.distance_m = std::min(way.distance_m, distance_m);
     way.links.push_back(link);

@@ -1,3 +1,4 @@
+// Derives the greens of a traffic light, and the transitions between them, from its program.
 #include "traffic/scene/signal_plan.h"
 
 #include <algorithm>
@@ -50,7 +51,8 @@ std::vector<std::string> numbers_in(const SignalLogic& logic, const char* parame
   return numbers;
 }
 
-/// The two parts of a ring: the phases before the first barrier, and those before the second.
+/// The two parts of a ring of a NEMA program: the phases before the first barrier, and those
+/// between the first and the second barrier.
 using RingParts = std::array<std::vector<const SignalPhase*>, 2>;
 
 RingParts parts_of_ring(const SignalLogic& logic, const char* ring,

@@ -1,3 +1,4 @@
+// The scripts greedy, max_pressure, actuated and retime, which set traffic lights.
 #include "signal_scripts.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Counts the vehicles before, inside and behind the junctions of traffic lights.
 #include "traffic/scene/signal_view.h"
 
 #include <algorithm>
@@ -8,12 +9,12 @@
 namespace traffic::scene {
 namespace {
 
-constexpr double kArrival_s = 3.0;
-constexpr double kAtLine_m = 10.0;
+constexpr double kArrival_s = 3.0;  // time to the stop line within which a vehicle counts as coming
+constexpr double kAtLine_m = 10.0;  // distance within which any vehicle counts as coming
 /// Length of the first part of the next lane, for which room_behind is computed. A few vehicles fit
 /// there. If it is full, vehicles with green stop inside the junction.
 constexpr double kRoom_m = 30.0;
-constexpr double kNoLine_m = 1e9;
+constexpr double kNoLine_m = 1e9;  // stands for a lane without slow vehicles
 
 bool drives_now(const RoadState& state, int light, int link) {
   const std::string& shown = at(state.lights(), light).state;

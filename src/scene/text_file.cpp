@@ -1,3 +1,4 @@
+// Reads a whole text file, plain or compressed by gzip.
 #include "traffic/scene/text_file.h"
 
 #include <zlib.h>

@@ -7,6 +7,8 @@
 namespace traffic::scene {
 namespace {
 
+/// Delays the first CV of each lane with priority until the conflicting streams, which a light has
+/// released, have lost their green.
 class Yield final : public Script {
  public:
   Yield(const config::ControllerSpec& spec, const ControllerOptions& options)

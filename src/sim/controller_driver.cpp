@@ -1,3 +1,4 @@
+// Calls a controller whenever its decision is due, and passes its commands to the simulation.
 #include "traffic/sim/controller_driver.h"
 
 #include "traffic/scene/control_period.h"

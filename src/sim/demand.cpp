@@ -1,3 +1,4 @@
+// Counts the vehicles that the route files and additional files of a scenario define.
 #include "demand.h"
 
 #include <algorithm>
@@ -50,6 +51,7 @@ bool writes_file(const pugi::xml_node& node) {
   return name == "timedEvent" && node.attribute("dest") != nullptr;
 }
 
+/// Reads files one after the other and adds up their vehicles.
 class DemandReader {
  public:
   DemandReader(const SumoOptions& options, double begin_s, std::optional<double> end_s)
@@ -78,6 +80,7 @@ class DemandReader {
     open_.pop_back();
   }
 
+  /// Divides the vehicles of distributions among their types and routes.
   Demand finish() {
     for (const auto& [who, vehicles] : departures_) {
       for (const auto& [type, type_share] : members(types_, who.first)) {
@@ -189,7 +192,7 @@ class DemandReader {
     return normalised(std::move(shares));
   }
 
-  /// @return the key of the route
+  /// @return the route's key in Demand::routes
   std::string add_route(const pugi::xml_node& node, std::string id) {
     DemandRoute route{.name = id, .edges = words(node.attribute("edges").as_string())};
     if (id.empty()) {
@@ -282,7 +285,8 @@ class DemandReader {
     add(node, vehicles, rate.random);
   }
 
-  /// The part of a flow's time in which its vehicles enter. SUMO skips vehicles before the begin.
+  /// The length of the part of a flow's time in which its vehicles enter. SUMO skips vehicles
+  /// before the begin.
   [[nodiscard]] double counted_s(double from, double until) const {
     return std::max(0.0, until - std::max(from, begin_s_));
   }

@@ -35,7 +35,7 @@ struct Demand {
   double random_vehicles = 0;     ///< vehicles that depart at other times with another seed
   bool has_endless_flow = false;  ///< a flow that only the end of the simulation ends
   double last_depart_s = 0;       ///< SUMO's time
-  std::set<std::string> sources;  ///< elements whose vehicles are not counted, as "calibrator"
+  std::set<std::string> sources;  ///< elements whose vehicles are not counted, such as "calibrator"
   std::set<std::string> outputs;  ///< elements that write a file, such as "inductionLoop"
 };
 

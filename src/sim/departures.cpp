@@ -1,3 +1,4 @@
+// Simulates the begin of a scenario, and counts the vehicles that depart.
 #include "departures.h"
 
 #include <libsumo/Simulation.h>
@@ -15,7 +16,7 @@ namespace traffic::sim {
 using libsumo::Simulation;
 
 Departures watch_departures(const SumoRun& run, std::optional<double> end_s) {
-  constexpr double kWatched_s = 60.0;
+  constexpr double kWatched_s = 60.0;  // simulated time after the first departure
   constexpr double kLongest_s = 10.0;  // real time after which the simulation stops
   Departures seen;
   SumoSession session;

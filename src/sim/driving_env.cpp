@@ -1,3 +1,5 @@
+// A SUMO simulation in which drivers outside SUMO move some vehicles, the egos. A view is what an
+// ego sees of the traffic around it.
 #include "traffic/sim/driving_env.h"
 
 #include <libsumo/Simulation.h>
@@ -34,7 +36,7 @@ using libsumo::TrafficLight;
 using SumoVehicle = libsumo::Vehicle;
 
 constexpr double kStep_s = 0.1;
-constexpr int kStepsEach = 5;  ///< steps of the simulation in a frame
+constexpr int kStepsEach = 5;  ///< steps between two frames, half a second
 /// An ego that is farther than this from all lanes of its route has lost its way. SUMO itself
 /// refuses positions that are more than 100 m from the route.
 constexpr double kLost_m = 8.0;
@@ -74,13 +76,13 @@ struct Known {
 };
 
 struct Ego {
-  std::uint32_t vehicle = 0;
+  std::uint32_t vehicle = 0;  ///< DrivenVehicle::id
   std::string name;
   driving::DriveMeter meter;
   std::optional<driving::PlanFollower> follower{};  ///< set once the ego follows plans
   bool is_driven = true;
-  std::array<Box, kHistory> history{};
-  std::array<std::vector<Box>, kHistory> others{};
+  std::array<Box, kHistory> history{};              ///< the ego in the last frames, newest first
+  std::array<std::vector<Box>, kHistory> others{};  ///< vehicles near it in these frames
 };
 
 using ExpertPoints = std::array<std::array<double, 2>, kPlanPoints>;
@@ -294,6 +296,7 @@ struct DrivingEnv::Impl {
     one.meter.arrive();
   }
 
+  /// Takes an ego out of the simulation because it has lost its way.
   void lose(Ego& one) {
     one.meter.lose();
     take_off(one);
@@ -381,6 +384,7 @@ struct DrivingEnv::Impl {
     show_views();
   }
 
+  /// Adds the present state to the histories of the egos.
   void keep_frame() {
     for (Ego& one : egos) {
       if (!one.is_driven) continue;
@@ -400,6 +404,7 @@ struct DrivingEnv::Impl {
     }
   }
 
+  /// Makes the views that the drivers of the egos get.
   void show_views() {
     views.clear();
     driven.clear();
@@ -485,7 +490,7 @@ struct DrivingEnv::Impl {
   std::shared_ptr<const driving::RoadMap> map;
   std::unique_ptr<driving::RoadIndex> roads;
   std::unordered_map<std::string, std::int32_t> edge_of;
-  std::map<std::string, std::vector<std::size_t>> heads;  ///< numbers of signals by light
+  std::map<std::string, std::vector<std::size_t>> heads;  ///< by light: indices into `signals`
   std::vector<std::uint8_t> signals;
   std::uint32_t next_id = 0;
   std::vector<Known> known;

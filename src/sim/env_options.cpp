@@ -1,3 +1,4 @@
+// Turns the configuration into options of simulations and controllers.
 #include "traffic/sim/env_options.h"
 
 #include <algorithm>

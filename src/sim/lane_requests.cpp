@@ -1,3 +1,4 @@
+// Requests lane changes from SUMO, and ends the requests in time.
 #include "lane_requests.h"
 
 #include <algorithm>

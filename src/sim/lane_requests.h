@@ -31,8 +31,8 @@ class LaneRequests {
  private:
   struct Open {
     std::uint32_t vehicle_id = 0;
-    int conflict = -1;  ///< conflict ahead of the vehicle at the time of the request; -1: none
-    double until_s = 0;
+    int conflict = -1;   ///< conflict ahead of the vehicle at the time of the request; -1: none
+    double until_s = 0;  ///< simulated time at which the request ends
   };
   static void end(Simulator& simulator, const std::string& name);
   std::vector<Open> open_;

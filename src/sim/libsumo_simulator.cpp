@@ -1,3 +1,4 @@
+// Implements the interface Simulator with the functions of libsumo, for SUMO in this process.
 #include "libsumo_simulator.h"
 
 #include <libsumo/Edge.h>

@@ -1,4 +1,4 @@
-/// SUMO in this process.
+/// LibsumoSimulator runs SUMO in this process, with the library libsumo.
 #pragma once
 
 #include <filesystem>

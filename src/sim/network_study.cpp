@@ -1,3 +1,4 @@
+// Reads a scenario's network, demand and options, and summarises them before a run.
 #include "traffic/sim/network_study.h"
 
 #include <fmt/format.h>

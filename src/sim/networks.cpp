@@ -1,3 +1,4 @@
+// Reads each network when it is first needed, and keeps it.
 #include "networks.h"
 
 namespace traffic::sim {

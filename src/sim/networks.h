@@ -12,8 +12,8 @@ namespace traffic::sim {
 /// Objects that all episodes on a network share.
 struct Network {
   std::shared_ptr<const scene::Road> road;
-  std::shared_ptr<scene::RoutePlans> plans;
-  std::shared_ptr<scene::RoadState> state;
+  std::shared_ptr<scene::RoutePlans> plans;  ///< of the routes seen so far
+  std::shared_ptr<scene::RoadState> state;   ///< reset for each episode
 };
 
 class Networks {

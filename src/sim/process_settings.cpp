@@ -1,3 +1,4 @@
+// Sets the locale and the folder of map projections, on which libsumo depends.
 #include "process_settings.h"
 
 #include <langinfo.h>

@@ -1,3 +1,4 @@
+// Finds the file of a scenario, given its path or the name of a shipped scenario.
 #include "traffic/sim/scenario.h"
 
 #include <fmt/ranges.h>
@@ -14,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The folders in which shipped scenarios are looked for.
 std::vector<fs::path> roots() {
   std::vector<fs::path> result;
   if (const char* dir = std::getenv("TRAFFIC_SCENARIOS")) result.emplace_back(dir);

@@ -1,3 +1,4 @@
+// Lets SUMO simulate traffic, and records the scenes from which a driving policy learns.
 #include "traffic/sim/scene_recorder.h"
 
 #include <libsumo/Simulation.h>

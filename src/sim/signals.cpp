@@ -1,3 +1,4 @@
+// Reads and sets traffic lights, and predicts when their links get or lose green.
 #include "signals.h"
 
 namespace traffic::sim {
@@ -34,7 +35,8 @@ void SignalReader::hand_back() {
   }
 }
 
-/// The order of states under a NEMA program is not known, since its rings advance independently.
+/// Reads the program that the light runs. Leaves out NEMA programs: the order of their states is
+/// not known, because their two rings advance independently.
 void SignalReader::read_program(Light& light) {
   light.program.reset();
   scene::SignalLogic logic = simulator_->light_logic(light.id, light.program_id);

@@ -1,4 +1,4 @@
-/// Reads the traffic lights of a simulation, and sets them.
+/// SignalReader reads the traffic lights of a simulation, and sets them.
 #pragma once
 
 #include <optional>

@@ -14,7 +14,7 @@
 
 namespace traffic::sim {
 
-/// Position and speed of a vehicle after the last step.
+/// Position, speed and time loss of a vehicle after the last step.
 struct Motion {
   int lane = -1;  ///< index in Road::lanes; -1: on no lane of the road
   double lane_pos_m = 0;
@@ -92,7 +92,7 @@ class Simulator {
   /// Speed that the vehicle's driver would choose on a free road.
   [[nodiscard]] virtual double allowed_speed_mps(const std::string& vehicle) = 0;
   /// Speed to which SUMO's car-following model limits a vehicle behind a leader.
-  /// @param leader its max_decel_mps2 is that of the leader's type
+  /// @param leader_max_decel_mps2 maximum deceleration in the leader's vehicle type
   [[nodiscard]] virtual double follow_speed_mps(const std::string& vehicle, double speed_mps,
                                                 double gap_m, double leader_speed_mps,
                                                 double leader_max_decel_mps2,

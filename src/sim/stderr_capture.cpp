@@ -1,3 +1,4 @@
+// Captures what SUMO prints to stderr, and makes one-line messages of it.
 #include "stderr_capture.h"
 
 #include <unistd.h>

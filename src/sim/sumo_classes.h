@@ -12,8 +12,8 @@ class MSLane;
 class SUMOVehicle;
 
 /// A vehicle. In a microscopic simulation every SUMOVehicle is an MSVehicle. SUMOVehicle is the
-/// first base class of MSBaseVehicle, and this the first of MSVehicle, so all three have the same
-/// address.
+/// first base class of MSBaseVehicle, and MSBaseVehicle is that of MSVehicle. All three therefore
+/// have the same address.
 class MSBaseVehicle {
  public:
   long long getDepartDelay() const;  // ms

@@ -1,3 +1,5 @@
+// SumoEnv: begins episodes in SUMO, carries out commands, and observes the traffic after every
+// step.
 #include "traffic/sim/sumo_env.h"
 
 #include <libsumo/Simulation.h>
@@ -233,6 +235,8 @@ struct SumoEnv::Impl {
     simulator->set_speed(name, speed.value_or(-1.0));
   }
 
+  /// The wanted speed, or the speed to brake to if the wanted speed is unsafe (level 2 of the
+  /// shield).
   double shielded(double wanted, const Vehicle& vehicle) {
     if (vehicle.leader < 0) return wanted;
     const Vehicle& leader = state->vehicles()[static_cast<std::size_t>(vehicle.leader)];
@@ -360,7 +364,8 @@ struct SumoEnv::Impl {
     return found != pending.end() ? found->second.counted_s : 0.0;
   }
 
-  /// Where a vehicle comes from that is seen for the first time.
+  /// Where a vehicle was before it is seen for the first time: kOutside means that it has just
+  /// entered the road, kBeforeBegin that it had departed before the episode began.
   enum class Origin : std::uint8_t { kOutside, kBeforeBegin };
 
   void depart(const std::string& name, Origin origin) {

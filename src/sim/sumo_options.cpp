@@ -1,3 +1,4 @@
+// Reads SUMO's options with SUMO's own functions, without starting a simulation.
 #include "sumo_options.h"
 
 #include <fmt/ranges.h>
@@ -11,9 +12,9 @@
 #include "sumo_outputs.h"
 #include "traffic/core/error.h"
 
-// Declarations as in SUMO 1.28's src/utils/options, src/utils/xml and src/microsim. libsumo exports
-// these functions, but has no headers for them. If a later version lacks one of them, the program
-// fails to link.
+// The classes and the function up to string2time() are declared as in SUMO 1.28's folders
+// src/utils/options, src/utils/xml and src/microsim. libsumo exports these functions, but has no
+// headers for them. If a later version lacks one of them, the program fails to link.
 class OptionsCont {
  public:
   static OptionsCont& getOptions();
@@ -50,6 +51,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Keeps SUMO's XML parser ready while it lives.
 class XmlParser {
  public:
   XmlParser() { XMLSubSys::init(); }

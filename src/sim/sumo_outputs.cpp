@@ -1,3 +1,5 @@
+// Keeps SUMO from writing files that the program's arguments do not name, and from printing to
+// stdout.
 #include "sumo_outputs.h"
 
 #include <dlfcn.h>
@@ -16,7 +18,7 @@ class OutputDevice {
 namespace traffic::sim {
 namespace {
 
-std::set<std::string> g_allowed{};  // global, because libsumo has only one simulation per process
+std::set<std::string> g_allowed{};  // files that SUMO may write; global, like SUMO's state
 
 /// A stream buffer that discards everything.
 class NullBuffer : public std::streambuf {

@@ -1,3 +1,4 @@
+// Computes the options with which SUMO simulates a run.
 #include "sumo_run.h"
 
 #include "traffic/core/error.h"
@@ -5,6 +6,7 @@
 namespace traffic::sim {
 namespace {
 
+/// @throws DataError for arguments that contradict the purpose of a run
 void check_arguments(const SumoOptions& options) {
   for (const char* name : {"seed", "random"}) {
     if (options.is_argument(name)) {

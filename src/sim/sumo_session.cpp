@@ -1,3 +1,4 @@
+// Loads, saves and closes the one simulation that libsumo can run in a process.
 #include "sumo_session.h"
 
 #include <libsumo/Simulation.h>

@@ -1,3 +1,4 @@
+// Lists the files of a scenario, and writes a .sumocfg with the options of an episode.
 #include "traffic/sim/sumocfg.h"
 
 #include <pugixml.hpp>

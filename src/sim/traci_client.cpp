@@ -1,3 +1,5 @@
+// Encodes and decodes the messages of SUMO's protocol TraCI, and exchanges them with a running
+// SUMO.
 #include "traci_client.h"
 
 #include <libsumo/TraCIConstants.h>
@@ -25,7 +27,7 @@ namespace {
 constexpr double kConnect_s = 5.0;    ///< SUMO opens its port only when it has read the network
 constexpr double kSilence_s = 10.0;   ///< a wait of this duration is reported to the user
 constexpr double kStopping_s = 10.0;  ///< wait for an answer after a request to stop
-constexpr std::size_t kLongestAnswer = std::size_t{1} << 30;
+constexpr std::size_t kLongestAnswer = std::size_t{1} << 30;  ///< bytes; larger counts are errors
 constexpr std::size_t kRequestsPerMessage = 4096;
 
 std::string int_bytes(std::int32_t value) {

@@ -17,11 +17,12 @@ namespace traci {
 std::string typed(double value);
 std::string typed(std::string_view value);
 std::string typed_byte(int value);
-/// Begins a compound of this many typed values.
+/// Begins a compound, which is TraCI's group of typed values.
+/// @param size number of values
 std::string compound(int size);
 }  // namespace traci
 
-/// Asks for a variable, or sets one.
+/// A request to read or set a variable of an object, such as a vehicle.
 struct TraciRequest {
   int command = 0;   ///< such as libsumo::CMD_GET_VEHICLE_VARIABLE
   int variable = 0;  ///< such as libsumo::VAR_SPEED
@@ -29,8 +30,9 @@ struct TraciRequest {
   std::string parameters = {};  ///< typed values
 };
 
-/// Reads the typed values of an answer one after the other.
-/// Each call throws WorkerError if the answer ends early or has a value of another type.
+/// Reads the values of an answer one after the other. The functions typed_...() and compound() read
+/// a value that has its type in front. Each call throws WorkerError if the answer ends early or has
+/// a value of another type.
 class TraciReader {
  public:
   explicit TraciReader(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -56,6 +58,8 @@ class TraciReader {
   std::size_t at_ = 0;
 };
 
+/// A connection to a running SUMO. SUMO gives its clients turns in each step; this client ends its
+/// turn with step().
 class TraciClient {
  public:
   /// Connects, waits until the simulation has all of its clients, and takes its turn.

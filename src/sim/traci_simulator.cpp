@@ -1,3 +1,4 @@
+// Implements the interface Simulator with requests to a running SUMO, by its protocol TraCI.
 #include "traci_simulator.h"
 
 #include <libsumo/TraCIConstants.h>

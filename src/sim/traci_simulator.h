@@ -1,4 +1,5 @@
-/// A SUMO that somebody else has started, seen through TraCI.
+/// TraciSimulator reads and commands a SUMO that somebody else has started, through SUMO's protocol
+/// TraCI.
 #pragma once
 
 #include <string>
@@ -62,12 +63,14 @@ class TraciSimulator final : public Simulator {
   void set_phase_duration(const std::string& light, double left_s) override;
 
  private:
+  /// A traffic light after the last step.
   struct Light {
     std::string program;
     std::string state;
     int phase = 0;
-    double next_switch_s = 0;
+    double next_switch_s = 0;  ///< SUMO's time at which the phase ends
   };
+  /// A vehicle after the last step.
   struct Known {
     Motion motion;
     double allowed_speed_mps = 0;
@@ -93,7 +96,7 @@ class TraciSimulator final : public Simulator {
   SimulatorEvents events_;
   std::unordered_map<std::string, Light> lights_;  ///< by id
   std::unordered_map<std::string, Known> known_;   ///< vehicles that have not left, by name
-  std::unordered_set<std::string> teleporting_;    ///< names
+  std::unordered_set<std::string> teleporting_;    ///< names of vehicles that are being teleported
 };
 
 }  // namespace traffic::sim

@@ -1,3 +1,5 @@
+// Notes, for each vehicle that leaves the simulation, whether it has arrived and how much time it
+// has lost.
 #include "vehicle_exits.h"
 
 #include <unordered_set>
@@ -6,6 +8,7 @@
 
 namespace traffic::sim {
 
+/// SUMO calls it whenever the state of a vehicle changes.
 class VehicleExits::Listener final : public MSNet::VehicleStateListener {
  public:
   void vehicleStateChanged(const SUMOVehicle* vehicle, MSNet::VehicleState to,

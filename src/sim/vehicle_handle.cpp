@@ -1,3 +1,4 @@
+// Reads the state of a vehicle directly from SUMO's own object.
 #include "vehicle_handle.h"
 
 #include "sumo_classes.h"

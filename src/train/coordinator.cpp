@@ -57,7 +57,7 @@ config::Config shortened(config::Config config, int world_size) {
   return config;
 }
 
-/// Implements run_plan() and dry_run_plan().
+/// Runs the phases (trainings) of a plan one after the other. run_plan() and dry_run_plan() use it.
 class Coordinator {
  public:
   Coordinator(Job& job, const config::Plan& plan) : job_(job) {

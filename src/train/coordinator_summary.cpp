@@ -18,6 +18,8 @@ std::filesystem::path summary_path(const TrainingTask& task) {
   return report::RunFolder(task.dir).summary();
 }
 
+/// Adds the summary of one phase to the summary of the whole run. Seconds and faults are summed.
+/// Steps, rates and peak memory are those of the last phase, the start-up time that of the first.
 void add_phase(const TrainingTask& task, const ordered_json& phase, report::Summary& all) {
   all.result[std::string(task.facts->folder)] = phase.value("result", ordered_json::object());
   const double seconds = phase.value("seconds", 0.0);

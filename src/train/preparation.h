@@ -7,11 +7,11 @@
 
 namespace traffic::train {
 
-/// Sets these values in task.config, and sets task.config_path to the file that contains the
-/// result. This file is config.toml if no value has changed. Otherwise it is resolved.toml, which
-/// this function writes. Collective.
+/// Sets the values of such keys in task.config, and sets task.config_path to the file that contains
+/// the resulting configuration. The file is config.toml if no value has changed. Otherwise it is
+/// resolved.toml, which this function writes. Collective.
 /// @param dry_run if true, the function makes no long measurements and writes no file
-/// @return kStopped if the user asked the program to stop meanwhile
+/// @return kStopped if the user asked the program to stop meanwhile, otherwise kDone
 TrainingEnd prepare_task(Job& job, TrainingTask& task, bool dry_run);
 
 }  // namespace traffic::train

@@ -53,6 +53,7 @@ const char* steps_of(const config::TrainingFacts& facts) {
   return facts.simulates ? "iterations" : "optimiser steps";
 }
 
+/// Facts for the model card: the program, data, seed and settings of the training.
 checkpoint::TextMap facts_of(const TrainingTask& task, const checkpoint::Snapshot& snapshot,
                              std::int64_t parameters, const ordered_json& summary) {
   const config::Config& config = task.config;
@@ -80,6 +81,8 @@ checkpoint::TextMap facts_of(const TrainingTask& task, const checkpoint::Snapsho
   return facts;
 }
 
+/// Sentences for the model card that say what the weights were not tested for.
+/// @param result object `result` of the phase's summary.json
 std::vector<std::string> limits_of(const TrainingTask& task, const ordered_json& result) {
   if (!task.facts->of_traffic) return {};
   std::vector<std::string> limits = {
@@ -104,6 +107,7 @@ std::vector<std::string> limits_of(const TrainingTask& task, const ordered_json&
   return limits;
 }
 
+/// A table with name, unit and normalisation of each feature.
 std::string input_table(const char* title, std::span<const scene::FeatureSpec> features) {
   std::string text = fmt::format(
       "{}:\n\n| name | unit | offset | scale | |\n| --- | --- | --- | --- | --- |\n", title);

@@ -1,3 +1,5 @@
+// A search over settings by successive halving: trains all trials for a short time, and the better
+// ones for longer (study.h).
 #include "traffic/tune/study.h"
 
 #include <fmt/format.h>
@@ -32,7 +34,7 @@ std::vector<std::string> settings_of(const Table& table, const Trial& trial) {
   return settings;
 }
 
-/// Trains these trials up to a budget.
+/// Trains these trials until they have used the budget, `jobs` trainings at a time.
 void run_round(const Table& table, std::span<Trial*> trials, std::int64_t budget,
                std::int64_t jobs) {
   std::vector<TrainingRun> runs;
@@ -81,8 +83,8 @@ void sort_trials(const Table& table, std::vector<Trial>& trials) {
                    [&](const Trial& a, const Trial& b) { return is_better(table, a, b); });
 }
 
-/// Checks the settings of all trials before the first one is trained, and that the folder has no
-/// trainings with other settings. Shows progress, because each check starts a program.
+/// Checks the settings of all trials before the first trial is trained. Also checks that the folder
+/// has no trainings with other settings. Shows progress, because each check starts a program.
 void check_all(const Table& table, const std::vector<Trial>& trials) {
   report::ProgressBar bar({.label = "checking settings",
                            .total_steps = static_cast<std::int64_t>(trials.size()),

@@ -20,7 +20,8 @@ std::vector<double> values_of(const Trial& trial) {
   return values;
 }
 
-/// The interval of the paired differences to another trial; nothing if the two cannot be compared.
+/// Mean and interval of the differences to another trial on the same seeds; nullopt if the two
+/// trials cannot be compared.
 std::optional<MeanInterval> beside(const Trial& trial, const Trial& other) {
   if (trial.budget != other.budget || !trial.failure.empty() || &trial == &other) {
     return std::nullopt;

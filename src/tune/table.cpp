@@ -1,3 +1,4 @@
+// Reads the table of a search over settings, a TOML file (table.h).
 #include "traffic/tune/table.h"
 
 #include <fmt/format.h>
@@ -26,10 +27,10 @@ constexpr std::string_view kKeys = "keys.";
 constexpr std::array<std::string_view, 13> kNames{
     "config",  "dir",        "search", "trials", "seed", "figure",        "goal",
     "budgets", "budget_key", "keep",   "ranks",  "set",  "training_seeds"};
-/// A grid with more combinations is probably a mistake.
+/// Maximum number of trials. A grid with more combinations is probably a mistake.
 constexpr std::int64_t kMostTrials = 10000;
 
-/// The value as text for --set; nothing if no key can have this type.
+/// The value as text for the option --set; nullopt if no key can have this type.
 std::optional<std::string> text_of(const Value& value, bool inside = false) {
   if (const auto* flag = std::get_if<bool>(&value.data)) return *flag ? "true" : "false";
   if (const auto* whole = std::get_if<std::int64_t>(&value.data)) return fmt::format("{}", *whole);
@@ -57,7 +58,7 @@ std::optional<double> number_in(std::string_view text) {
   return value;
 }
 
-/// Reads a range such as "1e-4 .. 1e-2 log"; nothing if the text is not a range.
+/// Reads a range such as "1e-4 .. 1e-2 log"; nullopt if the text is not a range.
 std::optional<Choice> range_in(std::string_view text) {
   Choice choice;
   constexpr std::string_view kLog = " log";

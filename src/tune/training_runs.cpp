@@ -1,3 +1,4 @@
+// Runs trainings as separate programs, several at the same time (training_runs.h).
 #include "training_runs.h"
 
 #include <fcntl.h>
@@ -54,7 +55,8 @@ os::Program program_of(const Table& table, const TrainingRun& run, std::int64_t 
                                      fmt::format("{}", run.seed)};
   const std::int64_t threads =
       std::max<std::int64_t>(1, os::num_cpus_available() / (jobs * table.ranks));
-  // The search only needs the figures of the trainings, so it switches off their own evaluations.
+  // The search only needs one number of each training's result, so it switches off the evaluation
+  // at the end of the trainings.
   add_settings(arguments, {"evaluation.seeds=", fmt::format("run.threads_per_rank={}", threads),
                            fmt::format("{}={}", table.budget_key, run.budget)});
   add_settings(arguments, table.set);
@@ -68,7 +70,7 @@ os::Program program_of(const Table& table, const TrainingRun& run, std::int64_t 
   return program;
 }
 
-/// The result of an earlier training with the same budget; nothing if there is none.
+/// The result of an earlier training with the same budget; nullopt if there is none.
 std::optional<double> figure_before(const Table& table, const TrainingRun& run) {
   using Json = nlohmann::ordered_json;
   const auto kept = report::read_json_file(beside(run.dir, ".json"));
@@ -79,7 +81,7 @@ std::optional<double> figure_before(const Table& table, const TrainingRun& run) 
   return numbers[table.figure].get<double>();
 }
 
-/// Stores every number of a result, so that a search that compares another number need not train
+/// Stores every number of a result. A later search that compares another number then need not train
 /// again.
 void keep_result(const TrainingRun& run, const nlohmann::ordered_json& result) {
   auto numbers = nlohmann::ordered_json::object();
@@ -107,7 +109,8 @@ std::string without_key(const std::string& configuration, const std::string& key
   return rest;
 }
 
-/// "was train_batch_size = 40, is now train_batch_size = 80"
+/// Describes the first line in which two configurations differ, e.g. "was train_batch_size = 40, is
+/// now train_batch_size = 80".
 std::string first_difference(const std::string& before, const std::string& now) {
   std::istringstream old_lines(before);
   std::istringstream new_lines(now);
@@ -172,7 +175,7 @@ Started start(const Table& table, TrainingRun& run, std::int64_t jobs) {
   }
 }
 
-/// Asks all trainings to save and to end, and waits for them.
+/// Makes all trainings save and end by a signal, and waits for them.
 [[noreturn]] void stop_all(std::vector<Started>& started) {
   for (const Started& one : started) one.process.signal(SIGUSR1);
   for (Started& one : started) one.process.wait();

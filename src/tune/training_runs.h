@@ -11,13 +11,13 @@
 
 namespace traffic::tune {
 
-/// One training of a trial up to a budget.
+/// One training of a trial (one combination of settings), with one seed and up to a budget.
 struct TrainingRun {
   std::filesystem::path dir;  ///< folder of the run; its output goes to DIR.log
   std::int64_t seed = 0;
-  std::int64_t budget = 0;
+  std::int64_t budget = 0;            ///< length of the training, as a value of Table::budget_key
   std::vector<std::string> settings;  ///< "key=value"
-  double figure = 0;                  ///< Table::figure of its result
+  double figure = 0;                  ///< the number of its result that the search compares
   std::string failure;                ///< why it failed; empty if it succeeded
 };
 
@@ -32,8 +32,9 @@ std::string check_settings(const Table& table, const std::vector<std::string>& s
 ///   configuration
 void keep_configuration(const std::filesystem::path& trial_dir, const std::string& configuration);
 
-/// Trains the runs that are not trained yet, `jobs` at once, and fills in their figures and
-/// failures. A finished training leaves DIR.json with its budget and the numbers of its result.
+/// Trains the runs that are not trained yet, `jobs` at once, and fills in their members `figure`
+/// and `failure`. A finished training leaves DIR.json with its budget and the numbers of its
+/// result.
 /// @param done called after each training with the number of finished trainings
 /// @throws Error with ExitCode::kStopped if a signal asked to stop, after all trainings have saved
 ///   and ended; ResourceError if a training cannot be started

@@ -1,4 +1,5 @@
-/// Chooses the trials of a table: all combinations of values, or random ones.
+/// Chooses the trials of a search, i.e. the combinations of settings to train: all combinations of
+/// the values in the search's table, or random ones.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,9 +1,11 @@
-/// Writes, reads and checks checkpoint files. A checkpoint file consists of a header of this
-/// program and an HDF5 file (docs/reference/checkpoint-format.md).
+/// Writes, reads and checks checkpoint files. A checkpoint is the state of a training, from which a
+/// run can resume. Its file consists of a header of this program and an HDF5 file
+/// (docs/reference/checkpoint-format.md).
 ///
 ///   bytes 0..4095   header, the user block of the HDF5 file: "TRAFCKPT", format version, length of
 ///                   the file, step, XXH3 hashes of all blocks of the HDF5 data and of the header
-///   bytes 4096..    HDF5: a group for each '/', one contiguous dataset for each value
+///   bytes 4096..    HDF5 file: one contiguous dataset for each value of the checkpoint, in groups
+///                   that the '/' in the value's name separate
 ///
 /// The hashes cover every byte of the file, and they are checked before HDF5 opens it. Nothing in
 /// the file is executed.
@@ -24,9 +26,10 @@ inline constexpr std::uint32_t kFormatVersion = 1;
 
 class Image;
 
+/// What the header of a checkpoint file says about the file.
 struct FileInfo {
-  std::int64_t step = 0;
-  std::int64_t bytes = 0;
+  std::int64_t step = 0;   ///< step of the training at which the checkpoint was made
+  std::int64_t bytes = 0;  ///< size of the file
   /// Hash of the header, which contains the hashes of all blocks. Different files have different
   /// hashes.
   std::uint64_t hash = 0;
@@ -39,13 +42,13 @@ class FileImage {
   /// Copies the values, so that later changes to them do not affect the image. Needs as much memory
   /// as the values.
   /// @throws ResourceError if there is not enough memory
-  FileImage(const Snapshot& snapshot);  // implicit on purpose
+  FileImage(const Snapshot& snapshot);  // not explicit: callers may pass a Snapshot
   ~FileImage();
   FileImage(FileImage&& other) noexcept;
   FileImage& operator=(FileImage&& other) noexcept;
 
   [[nodiscard]] std::int64_t step() const;
-  /// The parts (parts.h) that the checkpoint names.
+  /// Names of the part files (parts.h) that belong to the checkpoint.
   [[nodiscard]] const std::vector<std::string>& named_parts() const { return named_parts_; }
   /// Computes the hashes, writes a temporary file in the folder of `path`, flushes it to the disk
   /// and renames it to `path`. Equal snapshots give equal bytes.

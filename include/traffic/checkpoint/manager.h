@@ -5,7 +5,7 @@
 ///   best.h5                  the best checkpoint so far
 ///   phase1.h5 ...            the best checkpoint of a training that has ended
 ///   parts/                   large data in files of their own, named in checkpoints (parts.h)
-///   left-behind-000000800/   checkpoints newer than step 800, when a run went back to that step
+///   left-behind-000000800/   checkpoints of later steps, moved when a run resumed from step 800
 ///
 /// Files with equal content, e.g. best.h5 and phase1.h5, are hard links of one file. On a file
 /// system without hard links they are copies.
@@ -53,9 +53,9 @@ class CheckpointManager {
 
   /// Saves a checkpoint under its step, then removes old checkpoints. The caller must have written
   /// its parts (write_parts() in parts.h).
-  /// @param best whether the checkpoint becomes best.h5 as well. It is then written as best.h5
-  ///   first, so that no step's file refers to a best checkpoint that is missing after an
-  ///   interruption
+  /// @param best whether the checkpoint becomes best.h5 as well. The function then writes best.h5
+  ///   before the file of the step. If the program dies in between, best.h5 is the newest
+  ///   checkpoint
   /// @return the path of the step's file
   /// @throws ResourceError if a file cannot be written; every file is then either unchanged or
   ///   complete
@@ -80,13 +80,14 @@ class CheckpointManager {
   /// folder has a best.h5. Otherwise copies or links best.h5 from the folder of `origin`, or
   /// `origin` itself if that folder has no undamaged best.h5.
   void take_best_along(const std::filesystem::path& origin);
-  /// Makes best.h5 the result of the training. @return the result's file
+  /// Makes best.h5 the result of the training, e.g. phase1.h5, by a hard link or a copy.
+  /// @return path of the result
   std::filesystem::path mark_result();
 
   /// Returns the newest undamaged checkpoint among the files of steps, best.h5 and the result. The
   /// newest is the one with the highest step; the time of the file does not matter.
-  /// @throws CheckpointError if there are checkpoints but all are damaged. Otherwise a run would
-  ///   silently start from scratch
+  /// @throws CheckpointError if there are checkpoints but all are damaged. Without this error a run
+  ///   would silently start from scratch
   [[nodiscard]] ResumePoint newest_valid() const;
 
   /// Steps that have a file of their own, newest first.

@@ -27,7 +27,7 @@ class RunLock {
 
  private:
   os::Descriptor file_;
-  os::Descriptor folder_;  ///< locked too, so that the lock outlasts the removal of run.lock
+  os::Descriptor folder_;  ///< locked too, in case somebody removes run.lock
   std::string taken_over_from_;
 };
 

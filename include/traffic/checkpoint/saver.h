@@ -30,7 +30,8 @@ class Saver {
   /// a save fail.
   using OnRejected = std::function<void(const Rejected& rejected)>;
 
-  /// @param manager must outlive this object; no other code may use it while a save is in flight
+  /// @param manager must outlive this object; no other code may use it while a save is in flight,
+  ///   i.e. while the background thread is working
   /// @param max_failures number of failed saves in a row at which the saver gives up; at least 1
   Saver(CheckpointManager& manager, std::int64_t max_failures, OnFailure on_failure,
         OnRejected on_rejected = {});
@@ -45,7 +46,7 @@ class Saver {
   void begin(const Snapshot& snapshot, bool best);
   /// Call it instead of begin() if the parts of the checkpoint could not be written. Counts the
   /// save as failed.
-  /// @throws ResourceError as begin()
+  /// @throws ResourceError if the saver has given up, or if there is no memory for the copy
   void give_up_on(const Snapshot& snapshot, bool best, const std::string& why);
   /// Waits until no save is in flight.
   /// @throws ResourceError if the saver has given up
@@ -58,7 +59,7 @@ class Saver {
   /// Whether too many saves have failed in a row. Does not wait.
   [[nodiscard]] bool has_given_up();
 
-  /// Step of the last successful save among those that were waited for.
+  /// Step of the last successful save whose end this object has noticed; nothing if there is none.
   [[nodiscard]] std::optional<std::int64_t> saved_step() const { return saved_step_; }
   [[nodiscard]] std::int64_t num_failures() const { return failures_.total(); }
 
@@ -67,7 +68,8 @@ class Saver {
   /// destroyed in the caller's thread: HDF5 must not run in the background thread.
   struct Outcome {
     FileImage image;
-    bool best = false;
+    bool best = false;  ///< whether the image is the best checkpoint so far
+    /// Whether the save also wrote owed_best_ to best.h5.
     bool wrote_owed_best = false;
     std::string why = {};  ///< why the save failed; empty if it succeeded
   };
@@ -81,7 +83,8 @@ class Saver {
   OnFailure on_failure_;
   OnRejected on_rejected_;
   std::future<Outcome> in_flight_;
-  /// The best checkpoint, if saving it has failed. Not changed while a save is in flight.
+  /// The best checkpoint, if saving it has failed; the next save writes it first. It does not
+  /// change while a save is in flight.
   std::optional<FileImage> owed_best_;
   std::optional<std::int64_t> saved_step_;
   std::string given_up_because_;

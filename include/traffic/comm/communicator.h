@@ -8,7 +8,7 @@
 /// Tensors are contiguous. Results are bit-identical on all ranks and from run to run. On the CPU
 /// the order of summation depends only on the number of ranks; on GPUs NCCL chooses it. An
 /// operation on CPU tensors is complete when the call returns; an operation on CUDA tensors is
-/// ordered on the current stream like any torch operation. Only one thread at a time may use a
+/// put into the current CUDA stream like any torch operation. Only one thread at a time may use a
 /// communicator.
 #pragma once
 
@@ -68,14 +68,15 @@ class Communicator {
   /// Communicator of the same ranks for CPU tensors. A communicator for the CPU returns itself. The
   /// result lives as long as this object.
   virtual Communicator& host() { return *this; }
-  /// Seconds that this rank's host has waited for other ranks so far. Any thread may call it.
+  /// Seconds that this rank's CPU threads have waited for other ranks so far. Any thread may call
+  /// this function.
   [[nodiscard]] virtual double waited_s() const { return 0.0; }
 
   // Functions for numbers and texts in CPU memory, e.g. for decisions that must be the same on all
   // ranks.
 
   double all_reduce_scalar(double value, ReduceOp op = ReduceOp::kSum);
-  /// Checks that all ranks pass the same hash.
+  /// Checks that all ranks pass the same hash. `what` names its object in the error.
   /// @throws CommError "<what> differs: ..." naming the ranks whose hash differs from rank 0's
   void all_agree(std::uint64_t hash, const std::string& what);
   /// @return the text of rank `root`

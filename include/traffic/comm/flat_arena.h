@@ -28,7 +28,7 @@ struct ArenaEntry {
 /// of the arena in elements.
 at::Tensor view_of(const at::Tensor& flat, const ArenaEntry& entry);
 
-/// Owns the flat tensor. The parameters become views of it and keep their values. Build the arena
+/// Owns one flat tensor. The parameters become views of it and keep their values. Build the arena
 /// after any call of module.to(...), which replaces the parameters. Gaps between parameters are
 /// zero and stay zero under any elementwise update that maps zero to zero.
 class ParameterArena {

@@ -26,6 +26,7 @@
 
 namespace traffic::comm {
 
+/// The type in which ranks exchange gradients; kNone means float32.
 enum class Compression : std::uint8_t { kNone, kFp16, kBf16 };
 
 /// @throws ConfigError unless the name is none, fp16 or bf16
@@ -35,17 +36,20 @@ Compression parse_compression(std::string_view name);
 double clip_factor(double grad_norm, double clip_norm);
 
 struct GradientReducerOptions {
-  std::int64_t accumulation_steps = 1;
+  std::int64_t accumulation_steps = 1;  ///< backward passes before each step of the optimiser
   Compression compression = Compression::kNone;
-  double clip_norm = 0.0;       ///< maximum norm of the gradient; 0 means that it is not clipped
-  double bucket_cap_mb = 25.0;  ///< size of one overlapped reduction (bucket)
+  double clip_norm = 0.0;  ///< maximum norm of the gradient; 0 means that it is not clipped
+  /// Maximum size of a bucket, a group of gradients that are reduced together during the backward
+  /// pass.
+  double bucket_cap_mb = 25.0;
 };
 
 /// The result is equal on all ranks, so decisions based on it are equal, too.
 struct ReduceResult {
   double grad_norm = 0.0;    ///< norm of the averaged gradient, before clipping
   double clip_factor = 1.0;  ///< factor that the caller applies to clip the gradient, <= 1
-  bool finite = true;        ///< false: the gradient contains NaN or infinity, skip this update
+  /// False if the gradient contains NaN or infinity; the caller must then skip this update.
+  bool finite = true;
 };
 
 class BucketReduction;
@@ -103,7 +107,8 @@ class GradientReducer {
   Communicator& communicator_;
   GradientArena& gradients_;
   GradientReducerOptions options_;
-  at::Tensor compressed_;  ///< [P] in the half type; undefined without compression
+  at::Tensor
+      compressed_;  ///< [P] the gradients in float16 or bfloat16; undefined without compression
   std::int64_t num_backwards_ = 0;
   bool announced_ = false;    ///< before_backward was called for this pass
   double weight_ = 0.0;       ///< summed over the backward passes of this update

@@ -41,6 +41,7 @@ class MpiSession {
   [[nodiscard]] int fortran_comm() const;
 
   /// Waits until all ranks have called it.
+  /// @param what the occasion, for the error
   /// @throws CommError naming the ranks that did not arrive in time
   void rendezvous(const std::string& what, double timeout_s) const;
 

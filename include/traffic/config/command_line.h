@@ -42,6 +42,7 @@ struct Program {
   bool trains = true;
 };
 
+/// Parses the command line of a program.
 /// @throws ConfigError if the command line cannot be understood
 std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char* const* argv,
                                                             const Program& program);

@@ -1,6 +1,7 @@
-/// The configuration of all programs as typed structs. The initial value of a field is the default
-/// of its key. The schema (src/config/schema.cpp) has a row for each key, with its range, unit and
-/// help. A field without a row cannot be set. A test compares the fields with the rows.
+/// The configuration of all programs as typed structs, filled from a TOML file and the command line
+/// (load.h). A field is the value of a key: Run::seed that of the key run.seed. The initial value
+/// of a field is the default of its key. The schema (schema.h) contains the range, unit and help
+/// text of each key. A test checks that each field has a key in the schema.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 
 namespace traffic::config {
 
+/// The run as a whole: its folder, trainings, seed and device.
 struct Run {
   std::string name = "traffic";
   std::string dir;  ///< folder of the run; if empty, runs/<name>/<time>
@@ -21,15 +23,18 @@ struct Run {
   /// means the first training.
   std::string phase = {};
   std::int64_t seed = 42;
-  std::string device = "auto";        ///< auto | cuda | cpu
+  std::string device = "auto";        ///< auto (GPUs if there are any) | cuda | cpu
   std::int64_t threads_per_rank = 0;  ///< 0 means the node's cores divided by its ranks
-  std::string resume = "auto";        ///< auto | must | never | a checkpoint's path
-  std::string init_from;              ///< weights to start from: a checkpoint's path
+  /// Where a run continues: auto (the newest valid checkpoint, if any) | must (likewise, but fails
+  /// if there is none) | never | the path of a checkpoint.
+  std::string resume = "auto";
+  std::string init_from;  ///< checkpoint with weights to start from; empty means random weights
   /// Whether a controller may be trained on an encoder and a world model with random weights.
   bool allow_random_perception = false;
   std::int64_t max_retries = 2;  ///< retries of a failed phase, from its newest good checkpoint
 };
 
+/// Sizes of the graph encoder and the world model.
 struct Model {
   std::int64_t hidden_dim = 256;
   std::int64_t gnn_layers = 3;
@@ -39,6 +44,7 @@ struct Model {
   std::int64_t latent_dim = 32;  ///< size of each of the two latents, z_flow and z_risk
 };
 
+/// Random changes of training samples.
 struct Augmentation {
   bool enabled = false;
   std::int64_t time_shift_frames = 10;
@@ -48,11 +54,13 @@ struct Augmentation {
   double feature_mask = 0.05;
 };
 
+/// Recorded traffic, and how training reads it.
 struct Data {
   std::vector<std::string> files;  ///< paths or globs
   /// Folder on a disk of each node, into which the files are copied; empty means no copies.
   std::string stage_dir;
-  double max_bad_file_share = 0.0;  ///< share of the files that may be unreadable and be skipped
+  /// Largest share of the files that may be unreadable, and of the samples that may be damaged.
+  double max_bad_file_share = 0.0;
   std::int64_t history_frames = 10;
   std::int64_t horizon_frames = 5;
   std::int64_t max_vehicles = 16;
@@ -64,24 +72,30 @@ struct Data {
   bool drop_last = true;
   /// Reader threads of a rank; 0 means that the program chooses by the device of the rank.
   std::int64_t num_workers = 0;
-  std::int64_t prefetch_factor = 2;     ///< batches that a reader thread prepares in advance
-  bool persistent_workers = true;       ///< whether threads and decoded chunks outlive an epoch
-  bool pin_memory = true;               ///< whether batches are page-locked, if there is a GPU
-  std::int64_t shuffle_chunks = 8;      ///< chunks in the buffer in which samples are shuffled
-  std::int64_t cache_mb = 256;          ///< limit of a rank's decoded chunks and prepared batches
-  std::string shards = "mixed";         ///< mixed | time | region
-  std::string shard_weights = "fixed";  ///< fixed | measured
-  std::vector<double> rank_weights;     ///< fixed share of each rank; empty means equal
-  double conflict_ttc_s = 2.0;          ///< a conflict has a time-to-collision below this
+  std::int64_t prefetch_factor = 2;  ///< batches that a reader thread prepares in advance
+  bool persistent_workers = true;    ///< whether threads and decoded chunks outlive an epoch
+  bool pin_memory = true;            ///< whether batches are page-locked, if there is a GPU
+  /// A chunk is a part of a file that is read as a whole. The samples of this many chunks are
+  /// shuffled together.
+  std::int64_t shuffle_chunks = 8;
+  std::int64_t cache_mb = 256;   ///< limit of a rank's decoded chunks and prepared batches
+  std::string shards = "mixed";  ///< which data a rank reads: mixed | time | region
+  /// Sizes of the ranks' shares of the data: fixed (rank_weights) | measured (by the ranks'
+  /// speeds).
+  std::string shard_weights = "fixed";
+  std::vector<double> rank_weights;  ///< relative share of each rank; empty means equal shares
+  double conflict_ttc_s = 2.0;  ///< a vehicle is in conflict if its time-to-collision is below this
   Augmentation augmentation;
 };
 
+/// Training from recorded data.
 struct Train {
   std::int64_t epochs = 50;
   std::int64_t max_steps = 0;  ///< steps after which training ends; 0 means no limit
   double learning_rate = 1e-3;
   double min_learning_rate = 1e-6;
-  std::string lr_scaling = "none";  ///< growth with the number of ranks: none | linear | sqrt
+  /// How the learning rates grow with the number of ranks: none | linear | sqrt.
+  std::string lr_scaling = "none";
   double warmup_epochs = 5;
   double weight_decay = 1e-4;
   double adam_beta1 = 0.9;
@@ -99,18 +113,20 @@ struct Train {
   std::int64_t eval_interval_epochs = 1;
 };
 
+/// Scaling of the loss, which keeps float16 gradients from becoming 0.
 struct LossScale {
   std::string strategy = "dynamic";  ///< dynamic | static
   double initial = 65536;            ///< first factor of dynamic scaling
   double growth_factor = 2.0;   ///< multiplier after growth_interval updates without an overflow
   double backoff_factor = 0.5;  ///< multiplier after `hysteresis` overflows in a row
-  std::int64_t growth_interval = 2000;  ///< updates
-  std::int64_t hysteresis = 2;          ///< overflows
+  std::int64_t growth_interval = 2000;  ///< updates in a row without an overflow
+  std::int64_t hysteresis = 2;          ///< overflows in a row before the factor shrinks
   double min = 1;
   double max = 16777216;
   double fixed = 8192;  ///< factor of static scaling
 };
 
+/// Use of the GPUs.
 struct Gpu {
   double memory_fraction = 1.0;  ///< share of the GPU's memory that a rank may take
   /// Memory in use above which the log warns; 0 means a share of the GPU's memory.
@@ -123,15 +139,16 @@ struct Gpu {
 
 /// Limits of the memory that a run uses.
 struct Memory {
-  double target_memory_gb = 0;  ///< all processes on a node; 0 means all of its memory
-  double target_vram_gb = 0;    ///< a rank on its GPU; 0 means all of the GPU's memory
+  double target_memory_gb = 0;  ///< of all processes on a node; 0 means the memory of the node
+  double target_vram_gb = 0;    ///< of a rank on its GPU; 0 means the memory of the GPU
 };
 
+/// The simulated traffic, and what controllers may do in it.
 struct Env {
   std::string scenario = "merge";              ///< a .sumocfg or the name of a shipped scenario
-  std::vector<std::string> scenarios;          ///< "scenario:weight" to draw episodes from
+  std::vector<std::string> scenarios;          ///< to draw episodes from: "scenario:weight"
   std::vector<std::string> sumo_args;          ///< further arguments of SUMO
-  std::vector<std::string> cv_types = {"cv"};  ///< vTypes of connected vehicles
+  std::vector<std::string> cv_types = {"cv"};  ///< SUMO's types of connected vehicles
   /// Share of all vehicles that are connected; 0 means that cv_types determines which are.
   double cv_share = 0;
   double max_time_s = 0;  ///< end of an episode; 0 means the end of the scenario
@@ -152,12 +169,14 @@ struct Env {
   double all_red_s = 0.0;
   double min_green_s = 5.0;
   double max_green_s = 120.0;  ///< 0 means no limit
-  double phase_range = 0.5;    ///< share by which long greens of fixed programs may be changed
-  /// Objective of rewards and evaluations: ocr | delay | auto.
+  double phase_range = 0.5;    ///< share by which greens of fixed programs may be changed
+  /// Objective of rewards and evaluations: ocr (share of the demand that gets through) | delay
+  /// (time that vehicles lose) | auto (ocr in saturated traffic, else delay).
   std::string objective = "ocr";
-  bool shield = true;  ///< whether the shield may replace commands by braking
-  double shield_thw_s = 0.7;
-  double shield_ttc_s = 1.5;
+  bool shield =
+      true;  ///< whether vehicles brake, instead of a command, when they follow too closely
+  double shield_thw_s = 0.7;  ///< minimum time headway
+  double shield_ttc_s = 1.5;  ///< minimum time-to-collision
   double shield_brake_mps2 = 4.0;
   double slow_mps = 3.0;  ///< target speed of the command slow
   double max_slowdown_mps2 = 2.0;
@@ -173,6 +192,7 @@ struct Env {
   }
 };
 
+/// The processes that run simulations.
 struct Rollout {
   std::int64_t workers = 6;
   std::int64_t envs_per_worker = 2;
@@ -188,19 +208,20 @@ struct Vehicles {
   std::string longitudinal = "categorical";  ///< categorical | target_speed | acceleration
   std::vector<std::string> commands = {"none", "stop", "slow", "hold", "fast"};  ///< if categorical
   bool lane_change = true;  ///< whether lane changes are a second choice beside the command
-  /// features | globals | encoding | pooled | latents
+  /// What the network sees; the default lists all choices.
   std::vector<std::string> inputs = {"features", "globals", "encoding", "pooled", "latents"};
   std::string perception_precision = "fp32";  ///< fp32 | bf16 | fp16
   std::int64_t hidden_dim = 256;
   std::int64_t layers = 2;
   std::int64_t top_k = 5;          ///< maximum number of vehicles under control at once
-  double importance_weight = 1.0;  ///< weight of importance in the score that picks vehicles
-  double impact_weight = 0.5;      ///< weight of a vehicle's impact in that score
+  double importance_weight = 1.0;  ///< weight of a vehicle's importance in the score by which
+                                   ///< vehicles are picked
+  double impact_weight = 0.5;      ///< weight of a vehicle's impact in this score
   /// Probability with which an untrained controller without an advisor commands a vehicle.
   double first_command_probability = 0.35;
   /// The scripted controller whose advice the policy sees, and follows at first; empty means none.
   std::string advisor;
-  double advice_probability = 0.9;  ///< with which an untrained controller follows the advice
+  double advice_probability = 0.9;  ///< initial probability of following the advice
 };
 
 /// How long a training with simulations lasts, and how its policies are evaluated.
@@ -209,11 +230,11 @@ struct Training {
   double minutes = 0;               ///< time limit, after which training ends; 0 means no limit
   std::int64_t eval_interval = 10;  ///< iterations between evaluations
   std::int64_t eval_episodes = 20;
-  std::int64_t final_episodes = 0;  ///< of the final comparison; 0 means eval_episodes
+  std::int64_t final_episodes = 0;  ///< episodes of the final comparison; 0 means eval_episodes
   /// How the policy decides: greedy | sampled | auto (the better of the two on the selection
   /// seeds).
   std::string decide = "auto";
-  /// Maximum number of returns to the best controller after the gain fell.
+  /// How often training may return to the best controller after the gain has fallen.
   std::int64_t max_rollbacks = 3;
   double rollback_factor = 0.5;  ///< factor on the learning rate at each return
 };
@@ -231,11 +252,14 @@ struct Episodes {
   std::vector<double> demand_curriculum;
   /// Whether rewards are kept for each conflict or for the whole network: conflict | global.
   std::string credit = "conflict";
-  double reward_scale = 100.0;      ///< reward for getting the whole expected demand through
-  double intervention_cost = 4e-4;  ///< cost of a second under control, in units of the reward
-  double hard_brake_cost = 0.0;     ///< cost of a second of hard braking
+  double reward_scale = 100.0;  ///< reward for getting the whole expected demand through
+  double intervention_cost =
+      4e-4;                      ///< lost reward for each second in which a vehicle is controlled
+  double hard_brake_cost = 0.0;  ///< lost reward for each second of hard braking
+  /// Episodes without control, whose mean score is subtracted from the reward.
   std::int64_t baseline_episodes = 64;
-  std::string baseline_cache = ".cache/baselines";  ///< empty means no folder
+  /// Folder that keeps the measured baselines; empty means that each run measures them.
+  std::string baseline_cache = ".cache/baselines";
 };
 
 /// The first iterations, in which the vehicles' policy imitates scripted controllers.
@@ -245,7 +269,8 @@ struct Imitation {
   std::vector<std::string> controllers = {"meter"};
   /// Agreement with the script (F1 score) at which imitation ends early; 0 means never.
   double agreement = 0.0;
-  double dagger_share = 0.0;  ///< share of imitated episodes in which the policy gives the commands
+  /// Share of the imitated episodes in which the policy, not the script, gives the commands.
+  double dagger_share = 0.0;
   /// Weight, right after imitation, of the pull towards the imitated policy.
   double prior_coef = 0.0;
 };
@@ -262,18 +287,19 @@ struct Ppo {
   std::int64_t value_epochs = 0;
   double value_lambda = 0.97;  ///< lambda of the returns that the passes for the value alone fit
   double learning_rate = 3e-4;
-  double final_learning_rate = 3e-4;   ///< at the last iteration
+  double final_learning_rate = 3e-4;   ///< learning rate at the last iteration
   std::string lr_schedule = "linear";  ///< how the rate falls: linear | cosine
   std::int64_t warmup_iterations = 0;  ///< first iterations of PPO, in which the rate rises from 0
   double weight_decay = 0.0;
   double gamma = 0.99;
   double gae_lambda = 0.95;
   double clip_range = 0.2;
-  double vf_clip_range = 10.0;  ///< in standardised units; 0 means no clipping
+  double vf_clip_range = 10.0;  ///< of standardised values; 0 means no clipping
   double ent_coef = 0.01;
   double final_ent_share = 1.0;  ///< share of ent_coef that is left at the last iteration
   double vf_coef = 0.5;
-  /// The epochs of an iteration end at 1.5 times this KL divergence; 0 means never early.
+  /// An iteration begins no further epoch once the KL divergence is 1.5 times this; 0 means no
+  /// limit.
   double target_kl = 0.02;
   /// KL divergence of an update to which the learning rate is adapted; 0 means no adaptation.
   double desired_kl = 0.0;
@@ -284,12 +310,14 @@ struct Ppo {
 struct Lights {
   std::int64_t hidden_dim = 48;
   std::int64_t encoder_layers = 0;
-  std::string advisor = "greedy";  ///< the script as which the policy begins, or "program"
-  double reward_scale = 0.1;       ///< loss of reward for each second that a vehicle loses
-  std::int64_t max_greens = 8;     ///< maximum number of greens of a light, for Q-learning
-  Ppo ppo;                         ///< keys that are not set follow Config::ppo
+  /// The script that the policy equals at first, or "program" for the lights' own programs.
+  std::string advisor = "greedy";
+  double reward_scale = 0.1;    ///< loss of reward for each second that a vehicle loses
+  std::int64_t max_greens = 8;  ///< maximum number of greens of a light, for Q-learning
+  Ppo ppo;                      ///< a key that is not set has the value in Config::ppo
 };
 
+/// The safety constraint of phase 3, with a Lagrange multiplier.
 struct Lagrange {
   double cost_limit = 0.1;     ///< limit of the mean cost of a control step
   double learning_rate = 2.0;  ///< change of the multiplier for each unit of cost over the limit
@@ -304,8 +332,9 @@ struct Lagrange {
   double critic_learning_rate = 1e-3;
 };
 
+/// The evaluation after a training.
 struct Evaluation {
-  std::string seeds = "100..119";  ///< empty means no evaluation
+  std::string seeds = "100..119";  ///< seeds of the episodes; empty means no evaluation
   std::vector<std::string> controllers = {"none", "meter"};
   /// A controller with at most this many more emergency stops, emergency brakings or collisions in
   /// a run than without control still counts as safe.
@@ -314,9 +343,10 @@ struct Evaluation {
 
 /// The search for a scripted controller before a training with simulations.
 struct Search {
-  double minutes = 0;                ///< time of the search; 0 means no search
-  std::int64_t episodes = 0;         ///< of all rounds; 0 means as many as fit into `minutes`
-  std::int64_t final_episodes = 12;  ///< seeds of the last comparison with no control
+  double minutes = 0;         ///< time of the search; 0 means no search
+  std::int64_t episodes = 0;  ///< number of episodes; 0 means as many as fit into `minutes`
+  std::int64_t final_episodes =
+      12;  ///< seeds on which the best scripts are compared with no control
   /// Minutes of the training after the search; 0 means that training.iterations is kept.
   double training_minutes = 20;
   /// Keys that the search sets.
@@ -351,14 +381,17 @@ struct Search {
                                       "evaluation.controllers"};
 };
 
+/// Communication between ranks.
 struct Comm {
   double timeout_s = 1800;
   double init_timeout_s = 60;
   double bucket_cap_mb = 25;
-  std::string overlap = "auto";      ///< auto | on | off
-  std::string compression = "none";  ///< none | fp16 | bf16
+  /// Whether gradients are reduced during the backward pass: auto (on GPUs) | on | off.
+  std::string overlap = "auto";
+  std::string compression = "none";  ///< type in which gradients are sent: none | fp16 | bf16
 };
 
+/// When checkpoints are saved, and how many are kept.
 struct Checkpoint {
   std::int64_t save_interval_epochs = 5;
   std::int64_t save_interval_steps = 0;  ///< 0 means only at the ends of epochs
@@ -367,6 +400,7 @@ struct Checkpoint {
   std::int64_t max_save_failures = 3;
 };
 
+/// The log, the metrics and the progress bar.
 struct Log {
   std::string level = "info";
   std::int64_t interval_steps = 10;
@@ -397,6 +431,7 @@ class Extensions {
   std::map<std::type_index, std::any> values_;
 };
 
+/// All settings of one training or program.
 struct Config {
   Run run;
   Model model;

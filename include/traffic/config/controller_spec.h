@@ -1,6 +1,6 @@
-/// The table of scripted controllers with their parameters. It parses texts such as "meter" and
-/// "yield(lead_s=12, top=10)", so that a configuration can be checked before anything runs.
-/// traffic/scene/controller.h implements the controllers.
+/// The table of scripted controllers with their parameters, and functions that parse texts such as
+/// "meter" and "yield(lead_s=12, top=10)". With them a configuration is checked before anything
+/// runs. The controllers themselves are declared in traffic/scene/controller.h.
 #pragma once
 
 #include <map>
@@ -15,11 +15,12 @@ namespace traffic::config {
 
 struct ControllerParameter {
   std::string_view name;
-  double value;  ///< default
+  double value;  ///< default value
   Range range;
   std::string_view help;
 };
 
+/// A scripted controller in the table.
 struct ControllerKind {
   std::string_view name;
   std::string_view help;
@@ -34,7 +35,7 @@ struct ControllerKind {
 /// All scripted controllers.
 std::span<const ControllerKind> controller_kinds();
 
-/// A controller with the parameters that differ from their defaults.
+/// A controller, and the values of the parameters that differ from their defaults.
 struct ControllerSpec {
   std::string name;
   std::map<std::string, double, std::less<>> values{};
@@ -60,9 +61,10 @@ std::vector<std::string_view> controller_parts(std::string_view text);
 /// Splits each of several texts, and returns all controllers in one list.
 std::vector<std::string> controller_parts(std::span<const std::string> texts);
 
-/// Value of `lights.advisor`: the policy takes the lights over and begins as the script `greedy`.
+/// Value of `lights.advisor`: the policy replaces the lights' programs and acts as the script
+/// `greedy` at first.
 inline constexpr std::string_view kTakesOver = "greedy";
-/// Value of `lights.advisor`: the policy begins as the programs of the network.
+/// Value of `lights.advisor`: the policy keeps the lights' programs and acts as they do at first.
 inline constexpr std::string_view kOwnPrograms = "program";
 /// Whether a policy with this `lights.advisor` keeps the programs of the lights and only changes
 /// how long their phases last.
@@ -75,7 +77,7 @@ bool sets_signals(std::string_view text);
 /// Whether an advisor commands vehicles: it is neither empty nor `none`.
 bool commands_vehicles(std::string_view advisor);
 
-/// The commands that a controller gives to vehicles.
+/// The commands that a controller gives to vehicles, such as "stop"; empty if it gives none.
 std::vector<std::string_view> commands_of(const ControllerSpec& spec);
 
 }  // namespace traffic::config

@@ -23,6 +23,7 @@ struct Assignment {
   std::string value;
 };
 
+/// What the command line changes in a configuration.
 struct Overrides {
   std::string preset = {};  ///< empty if no preset was chosen
   std::vector<Assignment> assignments = {};
@@ -36,7 +37,7 @@ Config load_config(const std::filesystem::path& path, const Overrides& overrides
 /// Parses a text instead of a file. Messages contain `name` in the place of the file's name.
 Config parse_config(std::string_view text, std::string_view name, const Overrides& overrides = {});
 
-/// Reads a configuration that this or an earlier version stored in a checkpoint. It ignores unknown
+/// Reads a configuration that this or an earlier version stored in a checkpoint. Ignores unknown
 /// keys and tables, because later versions may have renamed or removed them; unknown_keys() lists
 /// them. Apart from that it checks the text and the overrides like parse_config().
 Config parse_stored_config(std::string_view text, std::string_view name,

@@ -1,4 +1,4 @@
-/// The schema of the configuration: one row for each key. The program checks, explains and prints
+/// The schema of the configuration: one Row for each key. The program checks, explains and prints
 /// the configuration by these rows, and writes docs/reference/configuration.md from them. The
 /// default of a key is the initial value of its field in config.h.
 #pragma once
@@ -23,8 +23,8 @@ using Field = std::variant<bool*, std::int64_t*, double*, std::string*, std::vec
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
-  bool low_open = false;
-  bool high_open = false;
+  bool low_open = false;   ///< whether `low` itself is not allowed
+  bool high_open = false;  ///< whether `high` itself is not allowed
 
   [[nodiscard]] bool contains(double value) const;
   /// "1 to 64", "> 0", ">= 0 and < 1"; empty if every number is allowed
@@ -43,7 +43,8 @@ struct Row {
   Range range = {};
   std::vector<std::string_view> choices =
       {};  ///< allowed values of a string; empty if all are allowed
-  /// Why a string that is not one of `choices` is refused; empty if it is allowed. May be null.
+  /// Says why a string is refused; empty if it is allowed. Only used if `choices` is empty. May be
+  /// null.
   std::string (*refuse)(std::string_view) = nullptr;
   bool takes_integers = false;    ///< whether a string may be written as an integer without quotes
   bool is_learning_rate = false;  ///< whether halve_learning_rates() halves it
@@ -87,7 +88,7 @@ void register_section(const Section& section, const std::vector<Row>& rows);
 /// @throws Error if an agent or section of that name exists already
 void register_agent(std::string_view name, const std::vector<OwnSection>& sections);
 
-/// Key and accessor of a value in Config::extension<Struct>().
+/// The members `key` and `field` of a Row for a value in Config::extension<Struct>().
 #define TRAFFIC_EXTENSION_KEY(section, Struct, member)                         \
   .key = section "." #member,                                                  \
   .field = [](::traffic::config::Config& config) -> ::traffic::config::Field { \

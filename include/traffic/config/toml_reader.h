@@ -17,6 +17,7 @@ struct Value {
   std::string type;  ///< type with its article, for messages: "an integer"
 };
 
+/// A key with its value, or the head of a table.
 struct Entry {
   std::string key;  ///< dotted, such as a.b; parts with special characters are in quotes
   bool is_table = false;

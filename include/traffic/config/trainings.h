@@ -22,6 +22,7 @@ struct PresetRow {
   std::array<std::string_view, kNumPresets> values;  ///< in TOML syntax
 };
 
+/// One training, such as phase 2.
 struct TrainingFacts {
   std::string_view name;    ///< "ppo"
   std::string_view number;  ///< other name, such as "2"; empty if the training has none
@@ -29,7 +30,7 @@ struct TrainingFacts {
   /// this one. In a configuration it begins the names of its tables, as in [phase2.ppo].
   std::string_view folder;
   std::string_view help;               ///< the subject of the training, a phrase without a verb
-  std::string_view product = "Model";  ///< kind of the weights, for the title of the model card
+  std::string_view product = "Model";  ///< what the weights are, for the title of the model card
   std::string_view about = {};         ///< use of the weights, for the model card
   bool of_traffic = true;              ///< whether the network reads features of the module scene
   std::vector<std::string_view>

@@ -32,7 +32,8 @@ inline std::uint16_t float_to_half(float value) {
   const std::uint32_t sign = all & 0x80000000U;
   const std::uint32_t bits = all ^ sign;
   const std::uint32_t special = bits > kInfinity ? 0x7e00U : 0x7c00U;
-  // Adding aligns the ten bits of the mantissa at the bottom of the float; the addition rounds.
+  // For subnormal halves: the addition moves the ten bits of the half's mantissa to the lowest bits
+  // of the float, and rounds them.
   const float aligned = std::bit_cast<float>(bits) + std::bit_cast<float>(kSubnormalMagic);
   const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(aligned) - kSubnormalMagic;
   const std::uint32_t odd = (bits >> 13) & 1U;

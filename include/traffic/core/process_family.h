@@ -19,7 +19,8 @@ struct ProcessFacts {
 };
 
 /// Lists a process and all its descendants. If a launcher of MPI or SLURM started the process, the
-/// list also has all other descendants of the launcher. It is empty if there is no such process.
+/// list also contains the launcher and all other descendants of the launcher. The list is empty if
+/// there is no such process.
 std::vector<ProcessFacts> family_of(int pid);
 
 /// Memory of a process, the PSS of Linux: a page that n processes share counts as 1/n page for each

@@ -1,7 +1,8 @@
 /// The numbers of all streams of random numbers that the programs derive from a seed with
 /// derive_seed() (random.h). One list contains them all: two streams with the same number and seed
 /// would draw the same random numbers. The numbers in the list must never change, because the same
-/// seed would then give another run.
+/// seed would then give another run. In the comments, "by ..." lists the further numbers that
+/// derive_seed() gets.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ enum RandomStream : std::uint64_t {
   kLoaderStream = 1,            ///< seed of the loader of world-model training
   kEncoderStream = 2,           ///< initial weights of the graph encoder
   kWorldModelStream = 3,        ///< initial weights of the world model
-  kControllerStream = 4,        ///< initial weights of the controller and its value network
+  kControllerStream = 4,        ///< initial weights of the vehicles' policy and its value network
   kCostCriticStream = 5,        ///< initial weights of the cost critic
   kPolicyMinibatchStream = 11,  ///< PPO's minibatches, by iteration and epoch
   kValueMinibatchStream = 12,   ///< minibatches of the value network, by iteration and epoch
@@ -22,29 +23,30 @@ enum RandomStream : std::uint64_t {
   kTrafficStream = 31,          ///< traffic seeds of training episodes
   kSamplingStream = 32,         ///< sampling seeds of actions
   kScenarioStream = 33,         ///< scenarios of training episodes
-  kPieceStream = 34,            ///< which part of a scenario's time a training episode runs
+  kPieceStream = 34,            ///< at which time of the scenario a training episode begins
   kDemandScaleStream = 61,      ///< demands of training episodes of traffic lights
   kLightSamplingStream = 62,    ///< sampling seeds of lights when vehicles sample actions too
   kNetworkStream = 41,          ///< initial weights of off-policy learners
   kGameStream = 42,             ///< games to learn from, by board and number
   kOpponentStream = 43,         ///< the opponent in a game, by board and number
-  kExplorationStream = 44,      ///< actions of learners, by rank and step
+  kExplorationStream = 44,      ///< random actions of snakes in training, by rank and step
   kReplayStream = 45,           ///< transitions drawn from the replay, by rank and update
-  kPastSelfStream = 46,         ///< which earlier version of the policy plays, by rank, round
+  kPastSelfStream = 46,         ///< which earlier version of the policy plays, by rank and round
   kSelectionGameStream = 47,    ///< games of evaluations while training
   kDrivingStream = 71,          ///< initial weights of the driving policy
   kDrivingLoaderStream = 72,    ///< seed of the loader of driving training
-  kAnchorStream = 73,           ///< first centres of the anchors of driving plans
+  kAnchorStream = 73,           ///< k-means that finds the typical plans (anchors) of driving
   // Streams derived from an episode's seed.
-  kRetryStream = 21,                     ///< seed of the attempt after a lost simulation
-  kConnectedStream = 0x6376,             ///< "cv": which vehicles are connected
+  kRetryStream = 21,                     ///< seed of the next attempt, by lost simulations
+  kConnectedStream = 0x6376,             ///< "cv" in ASCII: which vehicles are connected
   kRandomControllerStream = 0x72616e64,  ///< "rand": commands of the random controller
   kDecisionStream = 0x64656369646573,    ///< "decides": sampled decisions in evaluations
-  // Streams derived from an episode's sampling seed, from which the random numbers of its decisions
-  // come as well.
+  // Streams derived from an episode's sampling seed, the seed of the decisions that the policy
+  // draws
+  // at random.
   kDriverStream = 0x647269766572,  ///< "driver": whether script or policy drives in imitation
   // Streams derived from the seed of the loader of a data set.
-  kBlockStream = 0x626c6f636b73,           ///< "blocks": order of the data's blocks in an epoch
+  kBlockStream = 0x626c6f636b73,           ///< "blocks": order of the blocks of samples in an epoch
   kSampleStream = 0x73616d706c6573,        ///< "samples": order within the shuffle window
   kAugmentationStream = 0x6175676d656e74,  ///< "augment": changes of a sample in an epoch
 };
@@ -58,12 +60,12 @@ enum RecordingStream : std::uint64_t {
 
 /// Streams derived from the option --seed of the program data_prep split.
 enum SplittingStream : std::uint64_t {
-  kGroupStream = 1,  ///< order in which groups of episodes are dealt out
+  kGroupStream = 1,  ///< order in which groups of episodes are assigned to splits
 };
 
-/// Streams derived from the seed of a table of traffic_tune.
+/// Streams derived from the seed in the table that configures the program traffic_tune.
 enum TuningStream : std::uint64_t {
-  kTrialStream = 1,  ///< the settings of a trial
+  kTrialStream = 1,  ///< the settings of a trial, by number of the trial
 };
 
 }  // namespace traffic

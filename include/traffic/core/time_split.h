@@ -10,16 +10,17 @@
 
 namespace traffic {
 
+/// What a rank does with its time.
 enum class TimeShare {
-  kData,
-  kForward,
-  kBackward,
-  kReduce,
-  kOptimizer,
-  kSimulate,
-  kInfer,
-  kLearn,
-  kOther,
+  kData,       ///< waits for training data
+  kForward,    ///< forward passes
+  kBackward,   ///< backward passes
+  kReduce,     ///< averages gradients over the ranks
+  kOptimizer,  ///< steps of the optimiser
+  kSimulate,   ///< waits for simulations, or runs games
+  kInfer,      ///< computes actions
+  kLearn,      ///< updates policies in reinforcement learning
+  kOther,      ///< everything else
 };
 inline constexpr std::size_t kNumTimeShares = static_cast<std::size_t>(TimeShare::kOther) + 1;
 
@@ -30,7 +31,8 @@ const char* to_string(TimeShare share);
 /// share is kOther. A change of shares costs one reading of the clock.
 class TimeSplit {
  public:
-  /// Counts the time of a scope for a share. Afterwards the share that was counted before goes on.
+  /// Counts the time from its construction to its destruction for a share. After that, time counts
+  /// for the previous share again.
   class Scope {
    public:
     Scope(TimeSplit& split, TimeShare share) : split_(split), outer_(split.start(share)) {}
@@ -47,6 +49,7 @@ class TimeSplit {
   /// Counts the time from now on for this share.
   /// @return the share for which time was counted until now
   TimeShare start(TimeShare share);
+  /// Counts time for this share as long as the result exists.
   [[nodiscard]] Scope measure(TimeShare share) { return {*this, share}; }
   [[nodiscard]] TimeShare current() const { return current_; }
   /// Calls the observer at every change, with the share that begins. There is one observer; an

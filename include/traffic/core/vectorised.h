@@ -1,9 +1,9 @@
 /// The macro TRAFFIC_VECTORISED marks functions whose loops gain from wide vector instructions.
 #pragma once
 
-/// Compiles a function once per instruction set. The best version for the processor is selected
-/// when the program is loaded. Sanitizers are not initialised at that time, so builds with them get
-/// a single version.
+/// Makes the compiler compile the function once for each instruction set. The best version for the
+/// processor is selected when the program is loaded. Sanitizers are not initialised at that time,
+/// so builds with them get a single version.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TRAFFIC_VECTORISED
 #else

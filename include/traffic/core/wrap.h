@@ -10,9 +10,10 @@ namespace traffic {
 /// most 120. It is 80 if standard output is no terminal.
 int output_width();
 
-/// Breaks every line that is longer than `width` at spaces. Continuation lines begin under the last
-/// text in the line that follows two or more spaces, such as the explanation of an option.
-/// A word that is longer than a line stays whole.
+/// Breaks every line that is longer than `width` at spaces. The new lines are indented: they begin
+/// below the last text of the line that follows two or more spaces, such as the explanation of an
+/// option. Text in the right half of the width does not count. A word that is longer than a line
+/// stays whole.
 std::string wrapped(std::string_view text, int width);
 
 }  // namespace traffic

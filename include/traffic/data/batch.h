@@ -9,9 +9,9 @@
 namespace traffic::data {
 
 /// Shapes: B samples, S vehicles of all samples together, E edges, T history frames, H horizon
-/// frames, F node features. windows.h defines samples, anchors and crops. Each vehicle belongs to
-/// the crop of one sample; sample b has the vehicles sample_ptr[b] to sample_ptr[b + 1] - 1. Row
-/// r = t * S + s of the graph is vehicle s in history frame t; frame T - 1 is the anchor.
+/// frames, F node features. The anchor is the last history frame, number T - 1; the horizon follows
+/// it (windows.h). Sample b has the vehicles sample_ptr[b] to sample_ptr[b + 1] - 1. The nodes of
+/// the graph are rows: row r = t * S + s is vehicle s in history frame t.
 ///
 /// The inputs (the first block of members) are normalised: (value - offset) / scale. The targets of
 /// the losses are in physical units. The tensors are on the CPU. They are page-locked if
@@ -35,8 +35,8 @@ struct Batch {
   at::Tensor future_acceleration_mps2;  ///< [S, H]
   at::Tensor future_lane;               ///< [S, H]
   at::Tensor future_mask;  ///< [S, H] bool: still on the road; future_* are 0 where it is false
-  at::Tensor conflict;     ///< [S] float32: 1 if time-to-collision with the leader falls under the
-                           ///< limit in any horizon frame
+  at::Tensor conflict;     ///< [S] float32: 1 if the time-to-collision with the leader falls under
+                           ///< BatchOptions::conflict_ttc_s in any horizon frame
   at::Tensor conflict_mask;  ///< [S] bool: on the road in any horizon frame
 
   at::Tensor sample_id;      ///< [B] int64: numbers of the samples in the data set

@@ -12,7 +12,8 @@
 
 namespace traffic::data {
 
-/// A decoded block of samples (samples.h). Each kind of data derives a class of its own.
+/// The decoded data of a block, which is a group of samples that are read together (samples.h).
+/// Each kind of data derives a class of its own.
 class Block {
  public:
   virtual ~Block() = default;
@@ -20,11 +21,13 @@ class Block {
 
 class BlockCache;
 
-/// Immutable after construction and thread-safe. Results depend on the arguments only.
+/// The part of BatchSource that does not depend on the type of the batches. Immutable after
+/// construction and thread-safe. Results depend on the arguments only.
 class AnyBatchSource {
  public:
   virtual ~AnyBatchSource() = default;
 
+  /// The samples, and the blocks that contain them.
   [[nodiscard]] virtual const SampleIndex& index() const = 0;
   /// Reads and decodes a block of the index.
   /// @throws DataError if the block is damaged
@@ -32,7 +35,7 @@ class AnyBatchSource {
   /// Same as BatchSource::build(), for a loader that does not know the type of the batch.
   [[nodiscard]] virtual std::any build_any(std::span<const Draw> draws, std::int64_t epoch,
                                            BlockCache& blocks) const = 0;
-  /// Memory of a batch of build_any().
+  /// Memory of a batch that build_any() has made, in bytes.
   [[nodiscard]] virtual std::int64_t bytes_of_any(const std::any& batch) const = 0;
 };
 
@@ -40,7 +43,7 @@ class AnyBatchSource {
 template <typename B>
 class BatchSource : public AnyBatchSource {
  public:
-  /// Builds a batch of these samples.
+  /// Builds a batch of the samples in `draws`.
   /// @param epoch decides the random changes of the samples (augmentation)
   /// @param blocks cache of the decoded blocks of this source
   /// @throws DataError if a block is damaged

@@ -1,5 +1,5 @@
-/// BlockCache keeps decoded blocks of a data set in memory, up to a limit in bytes. The reader
-/// threads of the loader share it.
+/// BlockCache keeps decoded blocks of a data set in memory, up to a limit in bytes. A block is a
+/// group of samples that are read together (samples.h). The reader threads of the loader share it.
 #pragma once
 
 #include <cstdint>

@@ -16,23 +16,24 @@
 
 namespace traffic::data {
 
-/// Where a sample lies: its block, anchor frame and crop (windows.h).
+/// Where a sample lies. Its anchor is the last frame that the model sees. Its crop is a group of
+/// neighbouring vehicles in the anchor frame (windows.h).
 struct SampleLocation {
-  std::int32_t block = 0;
+  std::int32_t block = 0;         ///< index into Dataset::blocks()
   std::int64_t anchor_frame = 0;  ///< number of the frame in the block's file
-  std::int64_t crop = 0;
+  std::int64_t crop = 0;          ///< number of the crop in the anchor frame, from 0
 };
 
-/// The consecutive frames of an episode that a block holds: the anchors of its samples with their
-/// histories and horizons.
+/// The frames that a block holds: consecutive frames of one episode. For each sample of the block
+/// they include its anchor, the history before the anchor and the horizon after it.
 struct BlockRange {
-  std::int32_t file = 0;
-  std::int32_t episode = 0;
+  std::int32_t file = 0;     ///< number of the file in the data set
+  std::int32_t episode = 0;  ///< number of the episode in the file
   std::int64_t first_frame = 0;
   std::int64_t num_frames = 0;
 };
 
-/// Immutable after construction and thread-safe.
+/// All samples of one split. Immutable after construction and thread-safe.
 class Dataset final : public SampleIndex {
  public:
   /// @throws DataError if there is no file; if the files have different frame intervals; if the
@@ -44,8 +45,8 @@ class Dataset final : public SampleIndex {
   /// @param sample 0 .. num_samples() - 1, in the order of file, episode, anchor, crop
   [[nodiscard]] SampleLocation locate(std::int64_t sample) const;
   [[nodiscard]] std::span<const SampleBlock> blocks() const override { return blocks_; }
-  /// The position of a sample's crop among the crops of its frame, from 0 to 1. Crops with near
-  /// numbers are near each other on the road, because crops come from repeated halving.
+  /// (c + 0.5) / n, where c is the number of the sample's crop and n the number of crops of its
+  /// frame. Crops with near numbers are near each other on the road.
   [[nodiscard]] double region(std::int64_t sample) const override;
   [[nodiscard]] const BlockRange& range(std::int32_t block) const {
     return ranges_[static_cast<std::size_t>(block)];
@@ -59,7 +60,7 @@ class Dataset final : public SampleIndex {
   /// Attributes of the first file. All files have the same feature names, units and frame interval.
   /// A feature is present if it is present in all files.
   [[nodiscard]] const FileInfo& info() const { return info_; }
-  /// Hash of the contents of the files, the split and the windows.
+  /// Hash of the contents of the files, the split and the window options.
   [[nodiscard]] std::uint64_t fingerprint() const override { return fingerprint_; }
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] std::string advice_when_empty() const override;
@@ -67,7 +68,7 @@ class Dataset final : public SampleIndex {
  private:
   void add_episode(std::int32_t file, std::int32_t episode);
   /// Returns how many samples an anchor with `crops` crops contributes. This is `crops`, or 0 if
-  /// max_samples requires leaving this anchor out.
+  /// the anchor must be left out because of max_samples.
   std::int64_t take_anchor(std::int64_t crops);
   [[nodiscard]] std::int64_t count_samples() const;
   void compute_fingerprint();
@@ -77,9 +78,10 @@ class Dataset final : public SampleIndex {
   Split split_;
   WindowOptions options_;
   std::vector<SampleBlock> blocks_;
-  std::vector<BlockRange> ranges_;                    ///< [blocks]
-  std::vector<std::int64_t> anchor_first_sample_{0};  ///< [anchors + 1]
-  std::vector<std::int64_t> anchor_frame_;            ///< [anchors]
+  std::vector<BlockRange> ranges_;  ///< [blocks]
+  /// [anchors + 1] number of the first sample of each anchor, then the number of samples.
+  std::vector<std::int64_t> anchor_first_sample_{0};
+  std::vector<std::int64_t> anchor_frame_;  ///< [anchors] number of the frame in its file
   /// Number of samples that the split has without max_samples. Not counted (0) if max_samples is 0.
   std::int64_t all_samples_ = 0;
   std::int64_t seen_samples_ = 0;  ///< samples seen so far while the index is built
@@ -89,6 +91,7 @@ class Dataset final : public SampleIndex {
 /// The window options of a configuration.
 [[nodiscard]] WindowOptions window_options(const config::Data& data);
 
+/// Result of open_data_files().
 struct OpenedFiles {
   std::vector<std::shared_ptr<const DatasetReader>> files;
   std::vector<std::string> skipped;  ///< one error message for each unreadable file

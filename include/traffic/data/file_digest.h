@@ -18,6 +18,7 @@
 
 namespace traffic::data {
 
+/// Origin of an episode, and hashes of its frames.
 struct EpisodeDigest {
   std::uint64_t seed = 0;
   double demand_scale = 1.0;

@@ -26,18 +26,18 @@
 namespace traffic::data {
 
 struct LoaderOptions {
-  config::Data data;  ///< batch_size, shuffle, drop_last, num_workers, prefetch_factor,
-                      ///< persistent_workers, shuffle_chunks, cache_mb, shards, rank_weights,
-                      ///< max_bad_file_share
+  config::Data data;  ///< of which these members are used: batch_size, shuffle, drop_last,
+                      ///< num_workers, prefetch_factor, persistent_workers, shuffle_chunks,
+                      ///< cache_mb, shards, rank_weights, max_bad_file_share
   std::uint64_t seed = 0;
   std::int64_t rank = 0;
   std::int64_t world_size = 1;
 };
 
 /// The part of DataLoader that does not depend on the type of the batches. Only one thread may use
-/// it. The batches depend only on data, options and epoch, not on the number of reader threads or
-/// on timing. All ranks get equally many batches. data.cache_mb limits the memory of decoded
-/// blocks, finished batches and batches that are being built.
+/// a loader. The batches depend only on data, options and epoch, not on the number of reader
+/// threads or on timing. All ranks get equally many batches. data.cache_mb limits the memory of
+/// decoded blocks, finished batches and batches that are being built.
 class AnyLoader {
  public:
   /// @throws DataError or ConfigError as the constructor of Sampler does
@@ -86,6 +86,7 @@ class AnyLoader {
   std::unique_ptr<Impl> impl_;
 };
 
+/// A loader whose batches have the type B.
 template <typename B>
 class DataLoader : public AnyLoader {
  public:

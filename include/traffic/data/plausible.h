@@ -42,10 +42,10 @@ class DisplacementRatio {
  public:
   /// State of one vehicle: the stretch that it is driving. The caller has one for each vehicle.
   struct Stretch {
-    scene::Point from{};
+    scene::Point from{};    ///< position at which the stretch began
     double by_speed_m = 0;  ///< integral of the speed since the stretch began
-    double speed_mps = 0;
-    bool begun = false;
+    double speed_mps = 0;   ///< speed at the last position
+    bool begun = false;     ///< false until the first position of the vehicle
   };
 
   /// Moves a vehicle to its next position.

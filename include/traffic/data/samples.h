@@ -1,6 +1,5 @@
-/// SampleIndex: what the sampler knows of a data set. A data set consists of numbered samples. It
-/// is divided into blocks, groups of samples that are read and decoded together. Samples are
-/// numbered block by block.
+/// SampleIndex tells the sampler which samples a data set has. Samples have numbers, from 0. A
+/// block is a group of samples with consecutive numbers that are read and decoded together.
 #pragma once
 
 #include <cstdint>

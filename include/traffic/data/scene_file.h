@@ -69,7 +69,7 @@ class SceneWriter {
   /// Appends an episode. Scenes that share a map object share one map in the file.
   /// @throws DataError if the scene or its map is inconsistent; ResourceError if the disk is full
   void add(const driving::RecordedScene& scene, const SceneLabel& label);
-  /// Writes the rest and gives the file its name. It must be the last call.
+  /// Writes what is still in memory and gives the file its name. It must be the last call.
   /// @throws DataError if there is no episode
   /// @throws ResourceError if the file cannot be written
   void finish();
@@ -88,7 +88,7 @@ struct SceneEpisode {
   std::int64_t first_frame = 0;
   std::int64_t num_frames = 0;
   std::int64_t num_vehicles = 0;
-  std::int64_t num_nodes = 0;  ///< number of vehicles in a frame, summed over the frames
+  std::int64_t num_nodes = 0;  ///< a node is a vehicle in a frame
 };
 
 /// The storage of a column in the file.

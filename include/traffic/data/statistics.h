@@ -74,7 +74,7 @@ struct BaseRate {
 /// Error of the prediction that every vehicle keeps its speed.
 struct ConstantSpeedError {
   double seconds = 0;       ///< how far ahead the prediction looks
-  std::int64_t frames = 0;  ///< the same in frames
+  std::int64_t frames = 0;  ///< `seconds` as a number of frames
   std::int64_t count = 0;   ///< number of predictions
   double squares_m2 = 0;    ///< sum of the squared errors of the position
   [[nodiscard]] double rmse_m() const;
@@ -112,9 +112,9 @@ class Statistics {
   struct Vehicle {
     float position_m;
     float speed_mps;
-    std::uint32_t conflicts;  ///< bit i is set if the time-to-collision is under limit i now
-    std::uint32_t ahead;      ///< bit i is set if it is under limit i in a frame of the horizon
-    bool has_future;
+    std::uint32_t conflicts;  ///< bit i: the time-to-collision is below ttc_limits_s[i] now
+    std::uint32_t ahead;      ///< bit i: it is below ttc_limits_s[i] in a later horizon frame
+    bool has_future;          ///< whether a later frame of the horizon contains the vehicle
   };
   using Frame = std::unordered_map<std::uint32_t, Vehicle>;
 

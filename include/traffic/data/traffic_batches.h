@@ -13,10 +13,11 @@
 
 namespace traffic::data {
 
+/// How samples become batches.
 struct BatchOptions {
-  double conflict_ttc_s = 2.0;
-  config::Augmentation augmentation{};
-  std::uint64_t seed = 0;   ///< seed of the augmentation
+  double conflict_ttc_s = 2.0;  ///< a vehicle is in conflict if its time-to-collision is below this
+  config::Augmentation augmentation{};  ///< random changes of the samples
+  std::uint64_t seed = 0;               ///< seed of the augmentation
   bool pin_memory = false;  ///< whether batches are in page-locked memory, which needs CUDA
 };
 

@@ -50,7 +50,7 @@ class DatasetWriter {
   void append(const scene::GraphFrame& frame);
   /// @throws DataError if the episode has no frame
   void end_episode();
-  /// Writes the rest and gives the file its name. It must be the last call.
+  /// Writes what is still in memory and gives the file its name. It must be the last call.
   /// @throws DataError if there is no episode or an episode is open
   /// @throws ResourceError if the file cannot be written
   void finish();

@@ -17,15 +17,17 @@ namespace traffic::driving {
 struct DriveMeasures {
   double seconds = 0.0;
   double driven_m = 0.0;
-  double progress_m = 0.0;       ///< along the route
-  std::int64_t collisions = 0;   ///< other vehicles that it touched
-  std::int64_t faults = 0;       ///< collisions that its driver caused
-  double off_lane_s = 0.0;       ///< time with its centre on no lane of its direction
-  std::int64_t red_lights = 0;   ///< times that it passed a stop line at red
-  double close_s = 0.0;          ///< time less than a second before it would touch a vehicle ahead
+  double progress_m = 0.0;      ///< along the route
+  std::int64_t collisions = 0;  ///< other vehicles that it touched
+  std::int64_t faults = 0;      ///< collisions that its driver caused
+  double off_lane_s = 0.0;      ///< time in which its centre was on no lane of its direction
+  std::int64_t red_lights = 0;  ///< times that it passed a stop line at red
+  /// Time in which it would have touched a vehicle ahead within a second if both had kept speed and
+  /// direction.
+  double close_s = 0.0;
   double uncomfortable_s = 0.0;  ///< time with accelerations or jerk beyond ComfortLimits
-  bool is_arrived = false;       ///< it reached the end of its route
-  bool is_lost = false;          ///< it was taken off the road, too far from its route
+  bool is_arrived = false;       ///< whether it reached the end of its route
+  bool is_lost = false;          ///< whether it was removed because it was too far from its route
 };
 
 /// A drive beyond these limits is uncomfortable. SUMO's own cars may brake with 4.5 m/s2.
@@ -38,7 +40,7 @@ struct ComfortLimits {
 /// A score between 0 and 1, after the PDM score of NAVSIM. It is 0 if the vehicle caused a
 /// collision, passed a red light, was off its lanes for more than a second, or was lost. Otherwise
 /// it is (5 * open + 5 * progress + 2 * comfort) / 12 with these shares:
-/// - open: share of the time without a close vehicle
+/// - open: share of the time that does not count in close_s
 /// - progress: progress_m / reference_m, at most 1
 /// - comfort: share of the time within ComfortLimits
 /// @param reference_m progress of SUMO's own driver in the same traffic
@@ -57,7 +59,8 @@ class DriveMeter {
   /// @param route edges of the map from the vehicle's present edge on
   DriveMeter(const RoadIndex& roads, std::span<const std::int32_t> route, const Box& ego);
 
-  /// Takes the state after a step of the simulation.
+  /// Measures a step of the simulation.
+  /// @param ego the vehicle after the step
   /// @param near all vehicles whose centres are within kReach_m
   /// @param signals [RoadMap::signals] SUMO's letter for the state of each signal
   void step(double step_s, const Box& ego, std::span<const Neighbour> near,

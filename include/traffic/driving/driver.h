@@ -35,13 +35,13 @@ struct View {
   std::span<const std::uint8_t> signals;  ///< [signals of the map] letters of SUMO
 };
 
-/// Future positions of the vehicle's centre in its present frame (x forward, y to the left), 0.5 s
-/// apart.
+/// Future positions of the vehicle's centre, 0.5 s apart. The coordinates are relative to its
+/// present position and heading: x forward, y to the left.
 struct Plan {
   std::array<Point, kPlanPoints> points;
 };
 
-/// Plans for any number of vehicles at once.
+/// Makes plans for any number of vehicles at once.
 class Driver {
  public:
   Driver() = default;

@@ -24,9 +24,9 @@ struct ExamplePlace {
 /// Which vehicles in which frames of a scene are examples.
 enum class ExampleRule : std::uint8_t {
   kAll,  ///< all vehicles that the scene contains for the whole time of a plan
-  /// The scene consists of runs of kHistory + kPlanPoints frames. In each run one driver drove the
-  /// past, and another driver corrected the future. The only examples of a run are therefore at the
-  /// last frame of the past.
+  /// The scene consists of sequences of kHistory + kPlanPoints frames. In the first kHistory frames
+  /// of a sequence one driver drove, in the others another driver, whose plans are to be learned.
+  /// The only examples of a sequence are therefore the vehicles in frame kHistory - 1.
   kCorrections,
 };
 
@@ -65,7 +65,7 @@ struct Example {
   Example& operator=(const Example&) = delete;
 
   View view;
-  Plan target;  ///< positions of the vehicle in the next 3 s, in the frame of view.ego[0]
+  Plan target;  ///< positions of the vehicle in the next 3 s, relative to view.ego[0]
   std::int32_t vehicle = 0;
   std::array<std::vector<Box>, kHistory> others;
   std::vector<std::int32_t> route;

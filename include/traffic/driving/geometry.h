@@ -1,5 +1,5 @@
-/// Converts positions between the map and the frame of a vehicle, and tests whether vehicles
-/// overlap.
+/// Converts positions between the map and the frame of a vehicle (its own coordinate system), and
+/// tests whether vehicles overlap.
 #pragma once
 
 #include <array>

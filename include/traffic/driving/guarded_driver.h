@@ -10,9 +10,9 @@
 
 namespace traffic::driving {
 
-/// Plans as another driver does. If a plan would touch a vehicle, the ego brakes along the way of
-/// this plan, no harder than necessary. All other vehicles are expected to keep speed and
-/// direction.
+/// Plans as another driver does. If the ego (the vehicle of a view) would touch another vehicle, it
+/// brakes on the way of the plan, no harder than necessary. All other vehicles are expected to keep
+/// speed and direction.
 class GuardedDriver final : public Driver {
  public:
   /// @param driver must not be null

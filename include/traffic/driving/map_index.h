@@ -15,8 +15,8 @@ struct LaneStrip {
   std::int32_t lane = 0;
   std::int64_t first_point = 0;  ///< index into RoadMap::points and MapIndex::left()
   std::int32_t num_points = 0;   ///< at least 2
-  Point centre;                  ///< of a circle around the strip
-  float radius_m = 0.0F;
+  Point centre;                  ///< centre of a circle around the strip
+  float radius_m = 0.0F;         ///< radius of this circle
 };
 
 /// Immutable after construction and thread-safe.
@@ -26,8 +26,8 @@ class MapIndex {
 
   [[nodiscard]] const RoadMap& map() const { return *map_; }
   [[nodiscard]] std::span<const LaneStrip> strips() const { return strips_; }
-  /// The left or right border of the lane beside each point of RoadMap::points. At a bend the
-  /// borders of both segments meet there.
+  /// For each point of RoadMap::points the point beside it on the left (or right) border of its
+  /// lane. At a bend it is the point at which the borders of both segments meet.
   [[nodiscard]] std::span<const Point> left() const { return left_; }
   [[nodiscard]] std::span<const Point> right() const { return right_; }
 
@@ -41,12 +41,13 @@ class MapIndex {
     return part(links_, links_begin_, lane);
   }
 
-  /// Index of the link that leads over a connector; -1 if no link does.
+  /// Index of the link that leads over a connector (a lane inside a junction); -1 if no link does.
   [[nodiscard]] std::int32_t link_over(std::int32_t connector) const {
     return link_over_[static_cast<std::size_t>(connector)];
   }
 
-  /// Appends the strips that may be within a distance of a position, each at least once.
+  /// Appends the indices of the strips that may be within a distance of a position. An index may be
+  /// appended more than once.
   void find_near(double x_m, double y_m, double distance_m,
                  std::vector<std::int32_t>& strips) const;
 

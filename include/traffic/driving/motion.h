@@ -47,7 +47,7 @@ struct MotionLimits {
                            const MotionLimits& limits, double step_s);
 
 /// Follows one plan after the other. Accelerates so that the vehicle reaches the points of the next
-/// second in time, and steers by pure pursuit.
+/// second in time. Steers by pure pursuit: towards a point of the path some metres ahead.
 class PlanFollower {
  public:
   explicit PlanFollower(const Box& vehicle, const MotionLimits& limits = {});
@@ -74,9 +74,12 @@ class PlanFollower {
   MotionLimits limits_;
   bool has_plan_ = false;
   double since_plan_s_ = 0.0;
-  double along_m_ = 0.0;  ///< the place on the plan's path that is nearest to the vehicle
-  std::array<std::array<double, 2>, kKnots> path_{};  ///< position at the plan's begin, its points
-  std::array<double, kKnots> path_m_{};               ///< length of the path up to each knot
+  /// Distance along the plan's path to the place that is nearest to the vehicle.
+  double along_m_ = 0.0;
+  /// The path in coordinates of the map: the vehicle's position when it got the plan, then the
+  /// points of the plan.
+  std::array<std::array<double, 2>, kKnots> path_{};
+  std::array<double, kKnots> path_m_{};  ///< length of the path up to each entry of path_
 };
 
 }  // namespace traffic::driving

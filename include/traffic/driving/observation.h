@@ -37,11 +37,11 @@ inline constexpr std::size_t kStatusSize =
 inline constexpr std::size_t kOwnStatusSize = 1 + kHistory + 3 * (kHistory - 1);
 
 struct ObserveOptions {
-  bool mirrored = false;  ///< left and right are exchanged
-  bool history = true;    ///< false: numbers and channels of the past are 0
+  bool mirrored = false;  ///< whether left and right are exchanged
+  bool history = true;    ///< if false, numbers and channels of the past are 0
 };
 
-/// Keeps memory between observations, so each thread needs an object of its own.
+/// Computes observations. Keeps memory between them, so each thread needs an object of its own.
 class Observer {
  public:
   explicit Observer(const RasterSpec& spec) : raster_(spec) {}

@@ -60,6 +60,7 @@ struct RasterSpec {
 /// 80 m ahead, 16 m behind and 32 m to each side.
 inline constexpr RasterSpec kSmallRaster{
     .name = "small", .channels = 8, .rows = 64, .columns = 96, .cell_m = 1.0F};
+/// The same area with all channels, in cells of half a metre.
 inline constexpr RasterSpec kFullRaster{
     .name = "full", .channels = 12, .rows = 128, .columns = 192, .cell_m = 0.5F};
 
@@ -86,14 +87,14 @@ class Rasteriser {
   [[nodiscard]] std::uint8_t* plane(std::span<std::uint8_t> image, Channel channel) const;
 
   RasterSpec spec_;
-  std::vector<std::int32_t> near_;   ///< strips in sight, each once
+  std::vector<std::int32_t> near_;   ///< indices of the lane strips in sight (MapIndex), each once
   std::vector<std::uint32_t> seen_;  ///< [strips] number of the last image that shows the strip
   std::uint32_t image_number_ = 0;
   struct Light {
     std::uint8_t value = 0;  ///< value in the channel kRed
-    std::int32_t strip = 0;
+    std::int32_t strip = 0;  ///< index of the lane strip to draw
   };
-  std::vector<Light> lights_;  ///< of the connectors in sight
+  std::vector<Light> lights_;  ///< what draw_lights() draws: connectors in sight without green
 };
 
 }  // namespace traffic::driving

@@ -22,7 +22,7 @@ struct Pose {
   double heading_rad = 0.0;
 };
 
-/// A vehicle in a frame.
+/// The state of a vehicle in one frame.
 struct SceneNode {
   std::int32_t vehicle = 0;  ///< index into RecordedScene::vehicles
   float x_m = 0.0F;
@@ -33,6 +33,7 @@ struct SceneNode {
   std::int32_t route = -1;  ///< index into the routes; -1: not known
 };
 
+/// A vehicle of a scene, the same in all frames.
 struct SceneVehicle {
   std::string type;  ///< name of its vehicle type in SUMO or in the recording
   float length_m = 0.0F;

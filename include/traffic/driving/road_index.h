@@ -14,17 +14,17 @@ namespace traffic::driving {
 /// A position relative to a lane.
 struct OnLane {
   std::int32_t lane = -1;
-  double along_m = 0.0;      ///< distance of the nearest point of the centre line from its begin
+  double along_m = 0.0;      ///< from the begin of the centre line to its nearest point
   double to_left_m = 0.0;    ///< distance from the line, positive to its left
-  double distance_m = 0.0;   ///< from the nearest point; larger than |to_left_m| past the ends
+  double distance_m = 0.0;   ///< to the nearest point; past the ends larger than |to_left_m|
   double heading_rad = 0.0;  ///< direction of the line at the nearest point
 };
 
-/// A lane inside a junction as a part of a way over it.
+/// A lane inside a junction that is part of a way over the junction.
 struct JunctionLane {
   std::int32_t lane = -1;
   std::int32_t from_lane = -1;  ///< the lane before the junction
-  double begin_m = 0.0;         ///< length of the way before this lane, from the junction's begin
+  double begin_m = 0.0;         ///< length of the way from the begin of the junction to this lane
 };
 
 /// Immutable after construction and thread-safe.
@@ -53,6 +53,7 @@ class RoadIndex {
   /// connector does not lead there.
   [[nodiscard]] std::int32_t next_lane(std::int32_t connector, std::int32_t edge) const;
 
+  /// The position relative to a lane.
   [[nodiscard]] OnLane project(std::int32_t lane, double x_m, double y_m) const;
   /// Overwrites `found` with the lanes whose lines pass within `reach_m` of a place.
   void find_near(double x_m, double y_m, double reach_m, std::vector<OnLane>& found) const;

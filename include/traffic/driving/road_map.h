@@ -25,7 +25,7 @@ enum class LaneKind : std::uint8_t {
   kConnector,  ///< inside a junction
 };
 
-/// A permitted way over a junction.
+/// A permitted way over a junction, from one lane to another.
 struct Link {
   std::int32_t from_lane = 0;
   std::int32_t to_lane = 0;
@@ -33,9 +33,9 @@ struct Link {
   std::int32_t signal = -1;     ///< index of its light in RoadMap::signals; -1: no light
 };
 
-/// A link's place in a traffic light.
+/// Which traffic light controls a link, and which letter of the light's state is for this link.
 struct SignalHead {
-  std::string light;
+  std::string light;       ///< name of the traffic light
   std::int32_t index = 0;  ///< position in the light's state string
 };
 

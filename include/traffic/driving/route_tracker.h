@@ -9,6 +9,7 @@
 
 namespace traffic::driving {
 
+/// Follows one vehicle along its route.
 class RouteTracker {
  public:
   /// @param roads must outlive this object
@@ -18,8 +19,8 @@ class RouteTracker {
   /// Takes the vehicle's new position. The tracker only moves forward.
   void update(double x_m, double y_m);
 
-  /// The edges from the present one on. Inside a junction the present edge is the one
-  /// from which the vehicle has entered it.
+  /// The edges of the route from the present edge on. Inside a junction the present edge is the
+  /// edge from which the vehicle has entered the junction.
   [[nodiscard]] std::span<const std::int32_t> ahead() const;
   /// The lane of the route, or of a junction on it, that is nearest to the vehicle.
   [[nodiscard]] const OnLane& place() const { return place_; }
@@ -35,7 +36,7 @@ class RouteTracker {
   const RoadIndex& roads_;
   std::vector<std::int32_t> route_;
   std::vector<double> edge_begin_m_;  ///< [route] distance from the begin of the route
-  std::size_t index_ = 0;
+  std::size_t index_ = 0;             ///< index of the present edge in route_
   OnLane place_;
   bool has_begun_ = false;
   double begin_m_ = 0.0;

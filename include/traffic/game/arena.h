@@ -1,4 +1,4 @@
-/// Steps many games of one process together; all games lie in one block of memory.
+/// Arena runs many games of one process at the same time; all games lie in one block of memory.
 ///
 ///     void play(Arena& arena, int steps, const std::function<TeamActions(const View&)>& decide) {
 ///       const auto size = static_cast<std::size_t>(arena.size());
@@ -51,6 +51,7 @@ class Arena {
   /// The actions of a scripted team.
   [[nodiscard]] TeamActions choose(int game, int team, Opponent opponent);
 
+  /// Arguments of step(), for all games and snakes.
   struct Step {
     std::span<const std::uint8_t> actions;  ///< [size, kSnakes] each a Direction
     std::span<float> rewards;               ///< [size, kSnakes]
@@ -68,7 +69,7 @@ class Arena {
   [[nodiscard]] std::size_t index(int game) const;
 
   std::vector<Game> games_;
-  std::vector<Paths> paths_;         ///< [games] of the current boards
+  std::vector<Paths> paths_;         ///< [games] paths on the current boards
   std::vector<std::uint8_t> known_;  ///< [games] whether paths_ is up to date
 };
 

@@ -41,9 +41,9 @@ inline constexpr int kDirections = 4;
 /// A Direction for each snake, in the order of the snakes.
 using Actions = std::array<std::uint8_t, kSnakes>;
 
-/// The whole state of a game, in eight cache lines that may be copied. Given the actions, the board
-/// determines how the game goes on, so a saved board can be continued anywhere. Each cell of a
-/// snake stores the cell of the next segment towards the head, so a step changes heads and tails
+/// The whole state of a game. It takes eight cache lines and may be copied. Given the actions, the
+/// board determines how the game goes on, so a saved board can be continued anywhere. Each cell of
+/// a snake stores the cell of the next segment towards the head, so a step changes heads and tails
 /// only.
 struct alignas(64) Board {
   static constexpr std::uint8_t kBean = 0x80;  ///< bit of `contents`: the cell has a bean

@@ -12,10 +12,9 @@
 ///   4. 1 if a teammate's head is beside it;
 ///   5. 1 if it has a bean;
 ///   6. the nearness of the nearest bean, for a way that begins in this cell;
-///   7. as 6, but only for beans that this snake can reach before all other snakes;
+///   7. as feature 6, but only for beans that this snake can reach before all other snakes;
 ///   8. the number of cells that can be reached from this cell, divided by twice the snake's
-///   length; at
-///      most 1.
+///      length, but at most 1.
 /// - Offsets of five beans, the one with the shortest way first; zeros if there are fewer beans.
 /// - Offset and length of the two teammates, then of the three enemies, each group by distance.
 /// - The snake's own length, the share of the game that is over, the lead of its team, and 1 if the

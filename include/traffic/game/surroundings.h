@@ -3,8 +3,10 @@
 ///
 /// All features lie in -1 .. 1. The surroundings of a snake, in this order:
 ///
-/// - For each of five beans, in the order of features.h: its nearness (1 / steps) to this snake, to
-///   the nearest teammate and to the nearest enemy; zeros if there are fewer beans.
+/// - For each of five beans, the one nearest to this snake first: 1 / steps of the shortest way to
+/// the
+///   bean from this snake, from its nearest teammate and from its nearest enemy. Zeros if there is
+///   no way or no such bean.
 /// - For each cell at most kWindowRadius rows and columns away from the head, by rows and without
 ///   the head's own cell, two features. The first is 1 for a segment that stays in the next step,
 ///   0.25 for a tail, otherwise 0. The second is 1 for an enemy's head, -1 for a teammate's head,
@@ -45,9 +47,10 @@ class Surroundings {
 
   const Board& board_;
   int team_;
-  std::array<std::array<std::uint8_t, kBeans>, kSnakes> steps_{};  ///< from a snake to a bean
-  std::array<float, kCells> segments_{};
-  std::array<float, kCells> heads_{};
+  /// [snake][bean] steps of the shortest way; Paths::kNone if there is no way.
+  std::array<std::array<std::uint8_t, kBeans>, kSnakes> steps_{};
+  std::array<float, kCells> segments_{};  ///< first feature of each cell
+  std::array<float, kCells> heads_{};     ///< second feature of each cell
 };
 
 }  // namespace traffic::game

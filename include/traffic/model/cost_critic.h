@@ -13,7 +13,7 @@
 
 namespace traffic::model {
 
-/// A perceptron whose input are the pooled features of a conflict.
+/// A perceptron. Its inputs are the features of a conflict.
 class CostCriticImpl : public torch::nn::Module {
  public:
   /// @param inputs number of columns of a conflict

@@ -23,23 +23,26 @@ namespace traffic::model {
 
 inline constexpr std::int64_t kPlanSize = 12;
 
+/// Sizes of the network, and the kind of its output layers (head).
 struct DrivingShape {
   std::int64_t channels = 8;
-  std::int64_t rows = 64;          ///< a multiple of 8
-  std::int64_t columns = 96;       ///< a multiple of 8
-  bool sees_image = true;          ///< false: the network ignores the image
-  std::int64_t status = 0;         ///< the network reads the first `status` numbers of the status
-  std::int64_t width = 96;         ///< channels of the last convolution
-  std::int64_t hidden_dim = 256;   ///< width of the encoding and of the layers of the head
-  std::string head = "diffusion";  ///< regression | diffusion | vocabulary
-  std::int64_t modes = 20;         ///< anchors of diffusion, or plans of the vocabulary
+  std::int64_t rows = 64;         ///< a multiple of 8
+  std::int64_t columns = 96;      ///< a multiple of 8
+  bool sees_image = true;         ///< false: the network ignores the image
+  std::int64_t status = 0;        ///< the network reads the first `status` numbers of the status
+  std::int64_t width = 96;        ///< channels of the last convolution
+  std::int64_t hidden_dim = 256;  ///< width of the encoding and of the layers of the head
+  /// regression: computes one plan. diffusion: changes typical plans, the anchors, into plans for
+  /// the situation, and rates them. vocabulary: rates typical plans and does not change them.
+  std::string head = "diffusion";
+  std::int64_t modes = 20;  ///< number of typical plans
 };
 
 /// Statistics of the training data that the head needs before training. The network stores them in
 /// its buffers.
 struct PlanStatistics {
   torch::Tensor scale;    ///< [12] mean size of the residuals in metres
-  torch::Tensor anchors;  ///< [modes, 12] residuals; empty for the head regression
+  torch::Tensor anchors;  ///< [modes, 12] residuals of the typical plans; empty for regression
 };
 
 /// K plans in metres for each vehicle, the most probable plan first.
@@ -104,8 +107,8 @@ class DrivingNetworkImpl : public torch::nn::Module {
   Mlp status_{nullptr};
   torch::nn::Linear join_{nullptr};
   Mlp head_{nullptr};
-  // The first layer of the head diffusion is split into these three layers, so that the encoding is
-  // multiplied once for all anchors.
+  // The first layer of the head diffusion consists of the following three layers, so that the
+  // encoding is multiplied only once for all anchors.
   torch::nn::Linear context_{nullptr};
   torch::nn::Linear anchor_{nullptr};
   torch::nn::Linear level_{nullptr};

@@ -12,7 +12,7 @@ namespace traffic::model {
 /// nodes of different graphs have no common edge.
 struct GraphBatch {
   at::Tensor node_features;  ///< [N, F] float32, normalised
-  at::Tensor edge_ptr;  ///< [N + 1] int32: in-edges of node i are edge_ptr[i] .. edge_ptr[i + 1]
+  at::Tensor edge_ptr;  ///< [N + 1] int32: edges edge_ptr[i] to edge_ptr[i + 1] - 1 lead to node i
   at::Tensor edge_src;  ///< [E] int32: source node of the edge
   at::Tensor edge_features;  ///< [E, 4] float32, normalised
 

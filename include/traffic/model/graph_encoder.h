@@ -26,13 +26,11 @@ struct ThinForm;
 /// 4 * hidden_dim with GELU, both followed by a residual connection and LayerNorm.
 ///
 /// There are three implementations with the same results:
-/// - On a CPU each layer is one fused node of the autograd graph. This requires float32 parameters,
-/// at most 16 heads,
-///   and heads whose number of channels is a multiple of 16. The compute type must be float32, or
-///   bfloat16 if the CPU multiplies it in hardware.
+/// - On a CPU each layer is one fused node of the autograd graph. This requires float32
+///   parameters, at most 16 heads, and heads whose number of channels is a multiple of 16. The
+///   compute type must be float32, or bfloat16 if the CPU multiplies it in hardware.
 /// - On a GPU, kernels of this module compute the attention. This requires float32 parameters and
-/// heads with at most 128
-///   channels.
+///   heads with at most 128 channels.
 /// - In all other cases a layer consists of ATen operations.
 ///
 /// Not thread-safe.

@@ -18,6 +18,7 @@ struct WorldModelTargets {
   torch::Tensor conflict_mask;  ///< [S] bool: whether `conflict` is known
 };
 
+/// Weights of the terms that stage 2 adds (see world_model_loss()).
 struct WorldModelLossWeights {
   double future = 0.5;
   double conflict = 0.1;

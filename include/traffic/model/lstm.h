@@ -17,6 +17,7 @@ struct LstmState {
   torch::Tensor cell;    ///< [layers, S, hidden]
 };
 
+/// Sizes of an LSTM.
 struct LstmOptions {
   std::int64_t input_size = 0;
   std::int64_t hidden_size = 0;
@@ -30,11 +31,10 @@ struct PackedLstm;
 /// appears.
 ///
 /// There are three implementations with the same results:
-/// - On a CPU the forward and backward passes are fused. This requires sizes that are multiples of
-/// 16 and float32
-///   tensors. The compute type must be float32, or bfloat16 if the CPU multiplies it in hardware.
-///   The data of a block of vehicles then stay in the cache, and the gradient of a weight comes
-///   from products over all time steps.
+/// - On a CPU the forward and backward passes are fused. This requires float32 tensors and sizes
+///   that are multiples of 16. The compute type must be float32, or bfloat16 if the CPU multiplies
+///   it in hardware. The data of a block of vehicles then stay in the cache, and the gradient of a
+///   weight comes from products over all time steps.
 /// - On a GPU, float32 tensors use the kernels of device/device_lstm.h.
 /// - In all other cases the passes use ATen operations.
 class LstmImpl : public torch::nn::Module {

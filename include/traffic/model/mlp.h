@@ -11,6 +11,7 @@
 
 namespace traffic::model {
 
+/// Widths of the layers of an Mlp.
 struct MlpShape {
   std::int64_t inputs = 1;
   std::vector<std::int64_t> hidden = {};  ///< width of each hidden layer

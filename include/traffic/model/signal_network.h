@@ -14,6 +14,7 @@
 
 namespace traffic::model {
 
+/// Sizes of a SignalNetwork.
 struct SignalNetworkShape {
   std::int64_t features = 1;        ///< number of features of a green
   std::int64_t hidden_dim = 48;     ///< width of all layers

@@ -47,9 +47,9 @@ class Exit {
 struct Program {
   std::string program;                 ///< a path; PATH is not searched
   std::vector<std::string> args = {};  ///< without the program's name
-  /// Pairs {descriptor in the child, descriptor of this process}. Without a pair for them, the
-  /// child's standard input is /dev/null, and its standard output and error are those of this
-  /// process.
+  /// Descriptors that the child gets, as pairs {number in the child, descriptor of this process}.
+  /// The child's standard input is /dev/null unless a pair replaces it. Its standard output and
+  /// error are those of this process unless a pair replaces them.
   std::vector<std::pair<int, int>> fds = {};
   std::vector<std::string> set_environment = {};  ///< "NAME=value", added to the inherited ones
   /// True for a program that can be started again. When memory runs out, the kernel kills it before
@@ -57,9 +57,9 @@ struct Program {
   bool expendable = false;
 };
 
-/// Owns a child process. An object that is default-constructed or moved from owns none, nor does
-/// one whose process has ended and was reaped. The destructor kills the process and waits for its
-/// end.
+/// Owns a child process. The destructor kills the process and waits for its end. An object owns no
+/// process if it was default-constructed or moved from, or after poll() or wait() has returned how
+/// its process ended.
 class ChildProcess {
  public:
   ChildProcess() = default;
@@ -96,6 +96,7 @@ class ChildProcess {
   pid_t pid_ = -1;
 };
 
+/// Result of run_program().
 struct ProgramOutput {
   bool stopped = false;  ///< the program was killed because wants_stop returned true
   Exit exit{0};

@@ -36,6 +36,7 @@ class Descriptor {
   int fd_ = -1;
 };
 
+/// The two ends of a pipe. What is written to one end can be read from the other.
 struct Pipe {
   Descriptor read_end;
   Descriptor write_end;

@@ -12,6 +12,7 @@ namespace traffic::os {
 /// memory limit. The pages return to the system when the array is freed. The general allocator
 /// would keep freed blocks, up to twice the memory in use.
 struct OwnPages {
+  /// Smaller arrays use the general allocator.
   static constexpr std::size_t kLarge_bytes = std::size_t{1} << 20;
   /// @throws std::bad_alloc
   static void* allocate(std::size_t bytes);
@@ -20,13 +21,15 @@ struct OwnPages {
 
 /// Gives arrays huge pages, which reduce TLB misses when an array is read in random order.
 struct HugePages {
+  /// Smaller arrays use the general allocator.
   static constexpr std::size_t kLarge_bytes = std::size_t{2} << 20;
   /// @throws std::bad_alloc
   static void* allocate(std::size_t bytes);
   static void deallocate(void* memory, std::size_t bytes) noexcept;
 };
 
-/// Allocator for std::vector. @tparam Pages pages for arrays of Pages::kLarge_bytes or more
+/// Allocator for std::vector.
+/// @tparam Pages OwnPages or HugePages; allocates the arrays of Pages::kLarge_bytes or more
 template <typename T, typename Pages>
 struct PageAllocator {
   using value_type = T;

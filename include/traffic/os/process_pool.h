@@ -39,10 +39,11 @@ class Messages {
 /// The destructor kills the running processes and waits for their ends.
 class ProcessPool {
  public:
+  /// A message from a process, or its end.
   struct Event {
-    int process = 0;
+    int process = 0;  ///< number of the process, as start() returned it
     std::string message = {};
-    std::optional<Exit> exit = std::nullopt;  ///< set in the last event of a process
+    std::optional<Exit> exit = std::nullopt;  ///< how the process ended; set in its last event
   };
   /// The main function of a process; it returns the exit code.
   using Body = std::function<int(const Messages& parent)>;
@@ -62,8 +63,8 @@ class ProcessPool {
  private:
   struct Process {
     ChildProcess child;
-    Descriptor from;
-    std::string unread = {};
+    Descriptor from;          ///< end of the pipe from which messages of the process are read
+    std::string unread = {};  ///< received bytes of a message that is not complete yet
   };
   void take(int number, Process& process, std::vector<Event>& events);
 

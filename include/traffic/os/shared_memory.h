@@ -16,9 +16,9 @@
 namespace traffic::os {
 
 enum class Allocation {
-  kAtOnce,  ///< reserves all pages now: if memory is short, the call fails; with kSparse a later
-            ///< access would raise a signal
-  kSparse,  ///< takes memory only for pages that a process accesses
+  kAtOnce,  ///< reserves all pages now; if memory is short, the call fails
+  kSparse,  ///< takes memory only for pages that a process accesses; if memory is short, the access
+            ///< raises a signal
 };
 
 /// Creates memory that contains zeros.
@@ -27,8 +27,8 @@ enum class Allocation {
 Descriptor create_memory_file(const std::string& name, std::size_t size_bytes,
                               Allocation allocation);
 /// Opens the memory that another process of this user holds open as its descriptor fd.
-/// @throws std::system_error with the path; ENXIO if the descriptor is not memory of that name, for
-/// example because the pid is that of another pid namespace
+/// @throws std::system_error with the path. Its code is ENXIO if the descriptor is not memory of
+/// this name, for example because the pid belongs to another pid namespace
 Descriptor open_memory_file_of(pid_t pid, int fd, const std::string& name);
 
 enum class Access {

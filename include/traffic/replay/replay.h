@@ -47,7 +47,7 @@ struct Transitions {
   std::span<float> action_vectors;  ///< [count, action_dim]
   std::span<float> returns;         ///< [count] discounted sum of the rewards before next_obs
   std::span<float>
-      discounts;  ///< [count] factor of the value of next_obs: gamma^n; 0 if the episode ended
+      discounts;  ///< [count] factor of the value of next_obs: gamma^n_step; 0 if the episode ended
   std::span<float> next_obs;  ///< [count, obs_dim]; meaningless where the discount is 0
 };
 
@@ -86,7 +86,7 @@ class Replay {
   void begin_anew();
 
  private:
-  /// A place in the ring.
+  /// A step of one stream.
   struct Place {
     std::int64_t step;
     std::int64_t stream;

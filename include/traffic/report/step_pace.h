@@ -19,8 +19,8 @@ class StepPace {
  private:
   /// One measurement.
   struct Piece {
-    double steps = 0.0;
-    double seconds = 0.0;
+    double steps = 0.0;    ///< number of steps done
+    double seconds = 0.0;  ///< time that they took
   };
   std::deque<Piece> pieces_;  ///< the newest last
 };

@@ -25,6 +25,7 @@ struct Summary {
   std::optional<double> startup_s;           ///< from the launch to the end of the first step
   std::vector<std::int64_t> peak_rss_bytes;  ///< peak resident memory of each rank
   std::map<std::string, double> time_share;  ///< share of the duration that each activity took
+  /// The training's own results, such as the metrics of its best parameters.
   nlohmann::ordered_json result = nlohmann::ordered_json::object();
   std::string parameters_xxh3;                 ///< hash of the parameters, 16 hexadecimal digits
   std::map<std::string, std::int64_t> faults;  ///< e.g. restarted environments, lost log lines

@@ -1,11 +1,11 @@
-/// BaselineCurve: how the score of an episode without control grows over time, averaged over
+/// BaselineCurve: how the objective grows over time in an episode without control, averaged over
 /// episodes. Rewards are computed relative to it.
 ///
-/// The reward of a control step is the growth of the score's numerator (scene/score.h) in this
-/// step, minus its growth in uncontrolled episodes of the same scenario over the same time. The
-/// baseline is measured once per scenario and demand. Its time bins are shorter than a control
-/// step, so one measurement serves every length of control step. Callers save the measurement as
-/// BaselineSums.
+/// The objective is the throughput or the negative delay (env.objective). The reward of a control
+/// step depends on the growth of the objective in this step, minus its growth in uncontrolled
+/// episodes of the same scenario over the same time. The baseline is measured once per scenario and
+/// demand. Its time bins are shorter than a control step, so one measurement serves every length of
+/// control step. Callers save the measurement as BaselineSums.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace traffic::rl {
 /// sums.
 struct BaselineSums {
   double bin_s = 1.0;               ///< length of a bin in seconds
-  std::int64_t conflicts = 1;       ///< C
+  std::int64_t conflicts = 1;       ///< C, the number of places where streams of traffic meet
   std::int64_t episodes = 0;        ///< number of episodes added
   std::vector<double> growth = {};  ///< [bins, C] growth within the bin, summed over episodes
 

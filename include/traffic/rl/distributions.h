@@ -67,8 +67,7 @@ struct ActionBounds {
 class BoundedGaussian {
  public:
   /// @param mean [D, A] means of z
-  /// @param log_std logarithms of the standard deviations of z, in a shape that broadcasts to [D,
-  /// A]
+  /// @param log_std logarithms of the standard deviations of z; the shape broadcasts to [D, A]
   BoundedGaussian(torch::Tensor mean, const torch::Tensor& log_std, ActionBounds bounds);
 
   /// @param uniforms [D, A] in [0, 1), of the mean's type

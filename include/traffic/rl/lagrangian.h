@@ -1,6 +1,6 @@
-/// The safety constraint of phase 3 of training: the mean safety cost of an episode must not exceed
-/// a limit. A Lagrange multiplier weighs the cost against the reward, and rises while the policy
-/// exceeds the limit.
+/// The safety constraint of the training ppo_constrained (phase 3): the mean safety cost of an
+/// episode must not exceed a limit. A Lagrange multiplier weighs the cost against the reward, and
+/// rises while the policy exceeds the limit.
 #pragma once
 
 #include <torch/types.h>

@@ -60,7 +60,9 @@ struct PpoCoefficients {
   double vf_coef = PpoParameters{}.vf_coef;
 };
 
-/// Columns of PpoLoss::sums.
+/// Columns of PpoLoss::sums. Each is a sum over the terms of this rank that count. kDecisions,
+/// kSelections and kValues are the numbers of these terms. "Clipped" columns count ratios outside
+/// the clip range. "Error" is a return minus the old value.
 enum PpoSum : std::int64_t {
   kDecisionLoss,
   kSelectionLoss,

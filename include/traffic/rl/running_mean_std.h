@@ -37,9 +37,8 @@ class RunningMeanStd {
   /// The whole state: [3, C] float64 with count, mean and sum of squared deviations.
   [[nodiscard]] torch::Tensor state() const { return state_.clone(); }
   /// Restores a result of state().
-  /// @throws ShapeError if it is not [3, C] float64 for the same C, or if it contains values that
-  /// are
-  ///   not finite or negative counts or sums of squares
+  /// @throws ShapeError if it is not [3, C] float64 for the same C, if a value is not finite, or if
+  ///   a count or a sum of squares is negative
   void load_state(const torch::Tensor& state);
 
  private:

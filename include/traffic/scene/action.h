@@ -1,4 +1,6 @@
-/// Commands for connected vehicles (CVs), and how long they stay in force.
+/// Commands for connected vehicles (CVs), and how long they stay in force. Controllers give the
+/// commands, and the simulation carries them out. A conflict is a place where streams of traffic
+/// meet, such as a junction or a merge (road.h).
 #pragma once
 
 #include <cstdint>
@@ -20,9 +22,9 @@ enum class Longitudinal : std::uint8_t {
   kSlow,          ///< target ControlLimits::slow_mps
   kHold,          ///< target: the vehicle's speed when it got the command
   kFast,          ///< target: the highest speed at which the vehicle's driver would drive here
-  kArriveLate,    ///< reach the stop line when the conflicting streams lose their green; only
-                  ///< greens that are on or begin within `value` s count. Without such a green
-                  ///< the command has no effect
+  kArriveLate,    ///< reach the stop line when the streams that the vehicle meets at the conflict
+                  ///< lose their green. Only greens that are on or begin within `value` s
+                  ///< count. Without such a green the command has no effect
   kTargetSpeed,   ///< target `value` m/s
   kAcceleration,  ///< `value` m/s2
   kArriveGreen,   ///< reach the stop line when the vehicle's own light turns green, but no slower
@@ -90,24 +92,26 @@ struct ControlLimits {
 /// A command in force.
 struct ActiveCommand {
   Command command;
-  double until_s = 0;           ///< simulated time of its end
-  int conflict = -1;            ///< conflict ahead when it was given; -1: none
-  double picked_speed_mps = 0;  ///< speed when it was given
+  double until_s = 0;           ///< simulated time at which the command ends
+  int conflict = -1;            ///< the conflict that was ahead when it was given; -1: none
+  double picked_speed_mps = 0;  ///< the vehicle's speed when it was given
   bool lane_asked = false;      ///< whether the lane change was requested from SUMO
-  /// For kArriveLate: simulated time at which the conflicting green ends for which the command was
-  /// given. The command ignores later greens.
+  /// For kArriveLate: simulated time at which the conflicting streams lose the greens that counted
+  /// when the command was given. From then on the command has no effect, even if these streams get
+  /// green again. Infinity: no green counted.
   double arrive_by_s = std::numeric_limits<double>::infinity();
 };
 
 /// Speed in m/s to request for the next step; nothing if SUMO's driver model decides.
-/// @param allowed_mps target speed of kFast
+/// @param allowed_mps highest speed at which the vehicle's driver would drive here: the target of
+///   kFast, and an upper limit of the targets of kArriveLate and kArriveGreen
 std::optional<double> next_speed(const ActiveCommand& active, const Vehicle& vehicle,
                                  const RoadState& state, const ControlLimits& limits,
                                  double allowed_mps);
 
-/// Seconds until the conflicting streams have lost their greens. Greens that are on or begin within
-/// lead_s count. Returns nothing if no green counts, or if a green that counts does not end within
-/// kSignalHorizonS.
+/// Seconds until the streams that the vehicle meets at the conflict ahead have lost their greens.
+/// Greens that are on or begin within lead_s count. Returns nothing if no green counts, or if a
+/// green that counts does not end within kSignalHorizonS.
 std::optional<double> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle,
                                                double lead_s = 0);
 /// Seconds until this vehicle's lane gets green at the stop line ahead. Returns nothing if the lane
@@ -119,7 +123,7 @@ std::optional<double> own_red_left_s(const RoadState& state, const Vehicle& vehi
 class CommandBook {
  public:
   void clear() { active_.clear(); }
-  /// Adds commands. Commands for vehicles that have left the road are skipped.
+  /// Adds commands. Skips commands for vehicles that are not on the road now.
   /// @throws Error for a vehicle that is not a CV
   void add(std::span<const Command> commands, RoadState& state);
   /// Removes commands that have ended.

@@ -1,5 +1,6 @@
-/// When a trained controller decides and which frames it sees. Training and evaluation share these
-/// rules.
+/// ControlPeriod: how many steps of a simulation lie between two decisions of a trained controller,
+/// and after which of these steps the controller gets a frame (an observation of the traffic).
+/// Training and evaluation share these rules.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,12 @@ namespace traffic::scene {
 /// errors.
 inline constexpr double kTimeTolerance_s = 1e-6;
 
-/// Steps of a simulation between two decisions.
+/// The time between two decisions, counted in steps.
 class ControlPeriod {
  public:
   ControlPeriod() = default;
+  /// @param period_s simulated time between two decisions
+  /// @param step_s simulated time of a step
   /// @throws ConfigError if the period is not a whole number of steps
   ControlPeriod(double period_s, double step_s);
 

@@ -43,17 +43,18 @@ class Controller {
 /// Which connected vehicles (CVs) may be commanded.
 struct CandidateRule {
   double zone_m = 100.0;   ///< maximum distance to the next stop line
-  bool lead_only = false;  ///< only the first CV of each lane
-  bool behind = false;     ///< also vehicles in or after the zone of a passed conflict; has no
-                           ///< effect with lead_only
+  bool lead_only = false;  ///< only the CV nearest to the stop line of each lane
+  bool behind = false;     ///< also vehicles that have just passed a conflict and are in its zone
+                           ///< (the road directly after its stop lines) or the road after the
+                           ///< zone; has no effect with lead_only
   /// Only vehicles that would meet a stream whose light is green until a known time, or turns
   /// green within lead_s. On other vehicles the command arrive_late has no effect.
   bool released_only = false;
-  double lead_s = 0;  ///< used by released_only
+  double lead_s = 0;  ///< see released_only
 };
 /// A CV that may be commanded now.
 struct Candidate {
-  std::int32_t node = 0;      ///< index into RoadState::vehicles(), and number of the frame's node
+  std::int32_t node = 0;      ///< index into RoadState::vehicles(), and of its node in the frame
   std::int32_t conflict = 0;  ///< the conflict ahead of the vehicle, or the one just passed
   std::int32_t approach = 0;  ///< approach of that conflict; -1: the vehicle has passed it
 };

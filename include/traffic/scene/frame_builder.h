@@ -1,4 +1,5 @@
-/// Builds, from the state of the road, the graph that a model observes.
+/// FrameBuilder builds a frame, the graph of the vehicles that a model observes, from the state of
+/// the road.
 #pragma once
 
 #include <array>
@@ -9,8 +10,8 @@
 
 namespace traffic::scene {
 
-/// Maximum number of in-edges of a vehicle. They come from its nearest neighbours within
-/// kNeighbourReachM.
+/// Maximum number of edges that lead to the node of a vehicle. They come from its nearest
+/// neighbours within kNeighbourReachM.
 inline constexpr int kMaxNeighbours = 8;
 
 /// Builds frames into buffers that it reuses. Each simulation has its own builder.
@@ -24,7 +25,7 @@ class FrameBuilder {
     double square_m2;  ///< squared distance in the plane
     std::int32_t vehicle;
     double ahead_m;  ///< how far the neighbour is ahead, along the road
-    bool same_path;
+    bool same_path;  ///< whether one can follow the other without a lane change
   };
 
   void build_nodes(const RoadState& state);

@@ -9,7 +9,7 @@
 
 namespace traffic::scene {
 
-/// Joins controllers into one. Each part decides at the same times as it would alone.
+/// Joins controllers into one. Each of them decides at the same times as it would alone.
 /// @param parts not empty; a single part is returned unchanged
 /// @throws ConfigError if more than one part commands vehicles, or more than one commands lights
 std::unique_ptr<Controller> join_controllers(std::vector<std::unique_ptr<Controller>> parts);

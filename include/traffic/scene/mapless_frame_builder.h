@@ -19,7 +19,7 @@ struct MaplessVehicle {
   bool is_cv = false;
   double length_m = 5.0;
   int lane = -1;          ///< any number that identifies the lane; -1: not known
-  int lane_index = 0;     ///< position among the lanes; 0 is the rightmost
+  int lane_index = 0;     ///< position of the lane on its road; 0 is the rightmost
   double lane_pos_m = 0;  ///< position along its lane
   double position_m = 0;  ///< distance covered since the vehicle was first seen
   Point xy_m;             ///< position in the plane
@@ -66,7 +66,8 @@ class MaplessFrameBuilder {
   void append_edges(std::span<const MaplessVehicle> vehicles, std::size_t i);
 
   GraphFrame frame_;
-  std::vector<Vehicle> vehicles_;  ///< the recorded vehicles, as node_row.h needs them
+  std::vector<Vehicle> vehicles_;  ///< the recorded vehicles in the form from which
+                                   ///< features are computed
   std::vector<std::int32_t> by_lane_;
   std::vector<Cell> cells_;
   std::vector<Near> near_;

@@ -45,8 +45,8 @@ struct Lane {
   std::vector<double> shape_m;  ///< lane position of every point of the shape
   std::vector<Link> links;
   std::vector<int> from_lanes;  ///< lanes, also inside junctions, that lead directly onto this one
-  int exit_lane = -1;           ///< inside a junction: the lane of the next edge; otherwise -1
-  double exit_m = 0;  ///< inside a junction: distance from this lane's end to exit_lane's start
+  int exit_lane = -1;  ///< inside a junction: the lane after it, to which this leads; else -1
+  double exit_m = 0;   ///< inside a junction: distance from this lane's end to exit_lane's start
 };
 
 struct Edge {
@@ -74,7 +74,8 @@ struct Approach {
   bool major = false;              ///< none of its lanes gives way or ends
   int light = -1;                  ///< the light at the stop line or, if it has none, the light
                                    ///< upstream that lets this stream pass; -1: neither exists
-  std::vector<int> light_links{};  ///< indices of its links into the light's state string
+  std::vector<int> light_links{};  ///< indices into the light's state string: the links that
+                                   ///< let this stream pass
 };
 
 /// A place where streams meet: a junction at which links cross or merge, an edge on which lanes
@@ -83,9 +84,9 @@ struct Conflict {
   std::string id;  ///< id of the junction or edge, or "end of <edge>" for a lane that ends
   std::vector<Approach> approaches;
   std::vector<Stretch> zone;        ///< road directly after the stop lines
-  std::vector<Stretch> downstream;  ///< road after the zone
+  std::vector<Stretch> downstream;  ///< the next 500 m of road after the zone
   double zone_lane_km = 0;          ///< lane kilometres of the zone
-  double downstream_lane_km = 0;
+  double downstream_lane_km = 0;    ///< lane kilometres of `downstream`
 };
 
 /// A lane near another one. A vehicle at `pos` on `lane` is at `pos + offset_m` in the coordinate
@@ -111,7 +112,7 @@ struct Road {
   std::vector<std::string> lights;  ///< ids of the traffic lights
   std::vector<Conflict> conflicts;
   std::vector<std::vector<NearLane>>
-      near;  ///< [lanes] the lanes within kNeighbourReachM; each lane's own entry comes first
+      near;  ///< [lanes] for each lane the lanes within kNeighbourReachM; the first is itself
   std::vector<std::vector<StretchOf>> stretches;  ///< [edges] parts that belong to conflicts
   std::vector<std::pair<int, int>>
       lane_approach;  ///< [lanes] conflict and approach whose stop line ends the lane; -1, -1: none

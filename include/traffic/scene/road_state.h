@@ -45,7 +45,7 @@ inline constexpr double kRecentS = 30.0;  ///< period of passed_30s and arrived_
 /// A vehicle that wants to enter the road and cannot.
 struct WaitingVehicle {
   const RoutePlan* plan = nullptr;  ///< null while the simulator has not found its route
-  double waited_s = 0;              ///< part of its departure delay that this step added
+  double waited_s = 0;              ///< time by which its departure delay grew in this step
 };
 
 /// Inputs of a step besides the positions and speeds of vehicles.
@@ -61,7 +61,7 @@ struct StepEvents {
 
 /// Vehicles by lane, from the lane's start to its end.
 struct LaneOrder {
-  std::vector<std::int32_t> ptr;      ///< [lanes + 1]
+  std::vector<std::int32_t> ptr;      ///< [lanes + 1] where each lane begins in `vehicle`
   std::vector<std::int32_t> vehicle;  ///< indices into RoadState::vehicles()
   [[nodiscard]] std::span<const std::int32_t> on(int lane) const {
     const auto begin = static_cast<std::size_t>(ptr[static_cast<std::size_t>(lane)]);
@@ -118,9 +118,9 @@ class RoadState {
 
   [[nodiscard]] const EpisodeScore& score() const { return score_; }
   [[nodiscard]] EpisodeScore& score() { return score_; }
-  /// [conflicts] parts of EpisodeScore::numerator() that count for each conflict, since the start
-  /// of the episode. A vehicle's progress counts for its next conflict. When the vehicle passes the
-  /// conflict, the rest of its route counts for that conflict as well.
+  /// [conflicts] progress of vehicles that counts for each conflict, since the start of the
+  /// episode. The unit is a whole route. A vehicle's progress counts for its next conflict. When
+  /// the vehicle passes that conflict, the whole rest of its route counts for it as well.
   [[nodiscard]] std::span<const double> conflict_numerators() const { return conflict_numerators_; }
   /// [conflicts] parts of EpisodeScore::lost_s(): time lost by vehicles before the conflict or
   /// waiting to enter towards it. Vehicles without a conflict ahead count for the conflict in whose

@@ -36,7 +36,7 @@ struct SignalGraphView {
   }
 };
 
-/// A graph of lights that owns its arrays.
+/// A graph of lights that owns its arrays. Their shapes are those of SignalGraphView.
 struct SignalGraph {
   std::vector<float> node_features;
   std::vector<std::int32_t> edge_ptr;

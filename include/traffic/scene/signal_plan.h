@@ -28,8 +28,8 @@ struct SignalLimits {
   double all_red_s = 0.0;
   double min_green_s = 5.0;
   double max_green_s = 120.0;  ///< 0: no limit
-  /// If lights keep their programs: share by which a green may become shorter or longer where the
-  /// program fixes the durations of all phases (SignalPlan::with_limits).
+  /// Used if a light keeps its program and the program fixes the durations of all phases: share by
+  /// which a green may become shorter or longer (SignalPlan::with_limits).
   double phase_range = 0.5;
 };
 
@@ -38,13 +38,14 @@ struct SignalLogic {
   std::vector<SignalPhase> phases;
   std::map<std::string, std::string> parameters;  ///< key and value of each <param> element
 
-  /// Whether this is a NEMA program: each phase belongs to one of two rings, which run side by
-  /// side.
+  /// Whether this is a NEMA program, after a standard of the USA: each phase belongs to one of two
+  /// rings, which run side by side.
   [[nodiscard]] bool has_rings() const { return parameters.contains("ring1"); }
 };
 
-/// The phases that a NEMA program can show: all pairs of one phase of each ring between the same
-/// barriers.
+/// The phases that a NEMA program can show. Two barriers divide both rings into two parts. The
+/// light shows one phase of each ring at a time, both from the same part. The result has all such
+/// pairs. If only one ring has phases in a part, the result has the phases of that ring.
 std::vector<SignalPhase> combine_rings(const SignalLogic& logic);
 
 /// The greens of one light, taken from its program. Apart from the transitions between greens, the

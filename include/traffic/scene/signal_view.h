@@ -40,7 +40,7 @@ struct SignalLinkState {
   /// Vehicles that will come into reach: those between kSignalReachM and kArrivingReachM away, and
   /// those before the previous light that have green there.
   int arriving = 0;
-  int held_next = 0;       ///< vehicles for which the light after this one is red
+  int held_next = 0;       ///< how many of `vehicles` have red at the light after this one
   int queue_behind = 0;    ///< slow vehicles (as in `queue`) on the lane that the link leads to
   double room_behind = 1;  ///< 0..1: free share of the first 30 m of that lane
 };
@@ -57,7 +57,8 @@ struct SignalLightState {
                       ///< to enter towards it
 };
 
-/// Names of the features of a green, in the order of their columns.
+/// Names of the features of an option (a state that a light may show next), in the order of their
+/// columns.
 std::span<const std::string_view> signal_features();
 /// Sets the feature "advised" in a row of signal_features(): an advisor would choose this option.
 void mark_advised(std::span<float> row);
@@ -116,8 +117,8 @@ class SignalView {
   std::vector<std::vector<LinkPlace>> places_;  ///< [lights][links]
   std::vector<int> light_inside_;  ///< [lanes] light of the junction around the lane; -1: none
   std::vector<Backlog> backlogs_;
-  std::unordered_map<const RoutePlan*, std::vector<Ahead>> ahead_;
-  std::vector<float> stood_s_;      ///< [vehicle ids] time that it has been standing
+  std::unordered_map<const RoutePlan*, std::vector<Ahead>> ahead_;  ///< by edge of the route
+  std::vector<float> stood_s_;      ///< [vehicle ids] time for which the vehicle has been standing
   std::vector<char> stood_inside_;  ///< [vehicle ids] whether it has stood in its present junction
   std::vector<SignalLightState> lights_;
 };

@@ -11,7 +11,7 @@
 
 namespace traffic::sim {
 
-/// Drives one controller through one episode after the other.
+/// Call begin() at the start of every episode, and act() before every step.
 class ControllerDriver {
  public:
   enum class Role : std::uint8_t {
@@ -27,7 +27,7 @@ class ControllerDriver {
   /// due.
   /// @return the commands for vehicles; empty if no decision was due; valid until the next call
   std::span<const scene::Command> act(SumoEnv& sumo);
-  /// Whether the last call of act() asked the controller.
+  /// Whether a decision was due in the last call of act().
   [[nodiscard]] bool has_decided() const { return has_decided_; }
   /// The commands for lights of the last call of act(); valid until the next call.
   [[nodiscard]] std::span<const scene::SignalCommand> signal_commands() const {

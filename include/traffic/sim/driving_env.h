@@ -36,7 +36,7 @@ struct DrivingOptions {
 /// A vehicle in the simulation.
 struct DrivenVehicle {
   std::uint32_t id = 0;  ///< counted in the order of departure
-  int ego = -1;          ///< its number if it is an ego that is being driven; -1: SUMO drives it
+  int ego = -1;  ///< number of the ego if this is one that a driver moves; -1: SUMO drives it
   driving::Box box;
 };
 

@@ -12,7 +12,7 @@ namespace traffic::sim {
 
 /// The options of a simulation of env.scenario.
 EnvOptions env_options(const config::Env& env);
-/// The options of a simulation of the first scenario of the mix (config::scenario_mix).
+/// The options of a simulation of the first scenario that the configuration names.
 EnvOptions first_env_options(const config::Env& env);
 
 /// The vehicles that a trained controller may command, by the settings of the configuration.

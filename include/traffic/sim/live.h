@@ -9,12 +9,13 @@
 
 namespace traffic::sim {
 
+/// Address of a running simulation, and how to behave as its client.
 struct RunningSimulation {
   std::string host = "127.0.0.1";
   int port = 8813;
-  int order = 1;            ///< turn of this client among the clients of the simulation
+  int order = 1;            ///< in each step SUMO serves its clients in the order of these numbers
   double patience_s = 600;  ///< maximum time to wait for an answer; 0: for ever
-  /// Called when the program waits; may be empty.
+  /// Called with a line for the user when SUMO has not answered for 10 s; may be empty.
   std::function<void(const std::string&)> say = {};
 };
 

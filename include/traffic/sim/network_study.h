@@ -22,14 +22,15 @@
 
 namespace traffic::sim {
 
+/// An approach to a conflict. A conflict is a place where streams of traffic meet.
 struct ApproachStudy {
   std::string edge;
   int lanes = 0;
-  bool minor = false;
-  bool major = false;
+  bool minor = false;  ///< all its lanes give way or end
+  bool major = false;  ///< none of its lanes gives way or ends
   double speed_limit_mps = 0;
-  bool lit = false;        ///< whether a light at its stop line or upstream releases its vehicles
-  double vehicles = 0;     ///< vehicles that use the approach, of routes whose edges the files list
+  bool lit = false;     ///< whether a light at its stop line or upstream releases its vehicles
+  double vehicles = 0;  ///< expected vehicles, counted over the routes whose edges the files list
   bool may_yield = false;  ///< whether it is `major` and meets a stream released by a light
 };
 
@@ -42,8 +43,8 @@ struct ConflictStudy {
 /// Expected vehicles of one type.
 struct TypeDemand {
   double vehicles = 0;
-  double past_conflicts = 0;  ///< vehicles with a conflict on their route, or whose route is not
-                              ///< in the files
+  double past_conflicts = 0;  ///< vehicles whose route passes a conflict. If the files do not list
+                              ///< the route, its vehicles count if the network has a conflict
 };
 
 struct NetworkStudy {
@@ -62,8 +63,8 @@ struct NetworkStudy {
   bool demand_without_end = false;       ///< a flow ends only with the simulation
   double last_depart_s = 0;              ///< time of the last departure, since the begin
   bool demand_elsewhere = false;         ///< a saved state adds vehicles that were not counted
-  /// Elements whose vehicles only a simulation can count: "calibrator". The vehicles that a short
-  /// run has shown are included above.
+  /// Elements of the files whose vehicles only a simulation can count, such as "calibrator". The
+  /// counts above include the vehicles that departed in a short simulation, if one was run.
   std::vector<std::string> uncounted_sources;
   bool demand_is_certain = true;     ///< only the vehicles counted above can depart
   std::vector<std::string> outputs;  ///< output that the files request; runs do not write it
@@ -92,7 +93,7 @@ struct StudyFinding {
 
 /// The controllers that a run evaluates or trains on the scenario.
 struct StudyUse {
-  std::vector<std::string> controllers{};  ///< compared controllers; "none" needs no vehicles
+  std::vector<std::string> controllers{};  ///< names of the compared controllers, such as "meter"
   bool learns = false;                     ///< whether a controller is trained
 };
 

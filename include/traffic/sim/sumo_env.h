@@ -47,7 +47,7 @@ struct EnvOptions {
   std::uint64_t seed = 42;                  ///< seed of the first episode
   std::vector<std::string> sumo_args{};     ///< further arguments of SUMO
   double demand_factor = 1;                 ///< multiplies the scenario's demand
-  std::vector<std::string> cv_types{"cv"};  ///< SUMO's vehicle types that are connected
+  std::vector<std::string> cv_types{"cv"};  ///< types whose vehicles are connected
   double cv_share = 0;    ///< share of all vehicles that are connected, drawn by seed and name; 0
                           ///< means that cv_types says which vehicles are connected
   double max_time_s = 0;  ///< length of the episode; 0 means until the end of the scenario
@@ -80,7 +80,7 @@ class SumoEnv {
   /// Takes part in a simulation that somebody else has started; made by join_simulation()
   /// (live.h). The episode begins with the present traffic and cannot be reset, resumed or saved.
   /// Its seed is that of the simulation, and it ends when the simulation does, whatever
-  /// EnvOptions::max_time_s says. That length is still the unit of the time in observations.
+  /// EnvOptions::max_time_s says. Observations still give the time as a share of that length.
   SumoEnv(const EnvOptions& options, std::unique_ptr<Simulator> running,
           const std::string& network_file);
   ~SumoEnv();

@@ -1,5 +1,6 @@
 /// A search over settings by successive halving (Jamieson and Talwalkar 2016, arXiv:1502.07943):
-/// all trials are trained for a short time, and the better ones continue.
+/// all trials are trained for a short time (the first round), and in each further round only the
+/// better ones are trained on. The budget of a round is the length of the trainings until its end.
 #pragma once
 
 #include <cstdint>

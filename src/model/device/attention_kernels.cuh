@@ -8,8 +8,8 @@
 
 constexpr int kWarp = 32;
 constexpr int kEdgeColumns = 4;
-constexpr int kRiskUnits = 32;       // one per lane
-constexpr int kChannelsPerLane = 4;  // maximum: heads have up to 128 channels
+constexpr int kRiskUnits = 32;       // hidden units of the risk MLP, one for each lane
+constexpr int kChannelsPerLane = 4;  // maximum; heads have up to 128 channels
 constexpr unsigned kAllLanes = 0xFFFFFFFFU;
 
 struct AttentionEdges {
@@ -34,27 +34,29 @@ struct ForwardArguments {
   float* probability;            // [E, heads]
 };
 
-// First half of the backward pass: by destination.
+// Arguments of the first kernel of the backward pass, which goes over the incoming edges of each
+// node.
 struct DestinationArguments {
   AttentionEdges in;
   const float* grad_out;     // [N, d]
   const float* probability;  // [E, heads]
-  float* grad_qkv;           // [N, 3 d]: the part of the queries is written
+  float* grad_qkv;           // [N, 3 d]: the kernel writes the first d columns (queries)
   float* grad_score;         // [E, heads]
   float* score_features;     // [heads, N, 4]: sum of grad_score * features over the in-edges
   float* value_features;     // [heads, N, 4]: sum of probability * features over the in-edges
 };
 
-// Second half of the backward pass: by source.
+// Arguments of the second kernel of the backward pass, which goes over the outgoing edges of each
+// node.
 struct SourceArguments {
   AttentionEdges in;
   const int* out_ptr;        // [N + 1]
-  const int* out_edge;       // [E]: edges by source
+  const int* out_edge;       // [E]: edges sorted by source
   const int* edge_dst;       // [E]
   const float* grad_out;     // [N, d]
   const float* probability;  // [E, heads]
   const float* grad_score;   // [E, heads]
-  float* grad_qkv;           // [N, 3 d]: the parts of keys and values are written
+  float* grad_qkv;           // [N, 3 d]: the kernel writes the others (keys, values)
 };
 
 __device__ inline float warp_sum(float value) {
@@ -87,7 +89,7 @@ struct Channels {
   float weight[kChannelsPerLane][kEdgeColumns];
 };
 
-// @param values row of the node at this head
+// @param values the node's channels of this head: queries, or gradients of outputs
 __device__ inline Channels channels_of(const AttentionEdges& in, int lane, int head,
                                        const float* values) {
   Channels channels = {};
@@ -103,11 +105,12 @@ __device__ inline Channels channels_of(const AttentionEdges& in, int lane, int h
   return channels;
 }
 
+// The node and head that a warp computes, and the lane of a thread in the warp.
 struct Place {
   int node;
   int head;
   int lane;
-  bool exists;  // the same for all lanes of a warp
+  bool exists;  // false in warps after the last node; equal for all lanes of a warp
 };
 
 __device__ inline Place place_of(const AttentionEdges& in) {
@@ -122,8 +125,9 @@ __device__ inline long long row_of(const AttentionEdges& in, int node, int head,
   return node * 3 * width + part * width + (long long)head * in.head_dim;
 }
 
-// The softmax is computed along with the edges: when a higher score occurs, the partial sums are
-// scaled down (Milakov and Gimelshein 2018, arXiv:1805.02867).
+// Computes the outputs and probabilities. The softmax needs only one loop over the edges: when a
+// higher score occurs, the loop scales the sums so far down (Milakov and Gimelshein 2018,
+// arXiv:1805.02867).
 extern "C" __global__ void attention_forward(ForwardArguments a) {
   const AttentionEdges& in = a.in;
   const Place place = place_of(in);
@@ -184,6 +188,7 @@ extern "C" __global__ void attention_forward(ForwardArguments a) {
   }
 }
 
+// Computes the gradients of scores and queries.
 extern "C" __global__ void attention_backward_destination(DestinationArguments a) {
   const AttentionEdges& in = a.in;
   const Place place = place_of(in);
@@ -218,7 +223,7 @@ extern "C" __global__ void attention_backward_destination(DestinationArguments a
   __syncwarp();
 
   float grad_q[kChannelsPerLane] = {};
-  float score_features = 0.0F;  // of column `lane`, in the first four lanes
+  float score_features = 0.0F;  // sum for feature `lane`, only in the first four lanes
   float value_features = 0.0F;
   for (int e = begin; e < end; ++e) {
     const Features f = features_of(in, e);
@@ -247,6 +252,7 @@ extern "C" __global__ void attention_backward_destination(DestinationArguments a
   }
 }
 
+// Computes the gradients of keys and values.
 extern "C" __global__ void attention_backward_source(SourceArguments a) {
   const AttentionEdges& in = a.in;
   const Place place = place_of(in);

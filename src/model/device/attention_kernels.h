@@ -1,4 +1,5 @@
-/// The host's interface to the kernels of attention_kernels.cuh.
+/// AttentionKernels: the interface through which the CPU launches the kernels of
+/// attention_kernels.cuh, which compute attention on GPUs.
 #pragma once
 
 #include <c10/core/Device.h>

@@ -1,3 +1,4 @@
+// Implements AttentionKernels with CUDA.
 #include "attention_kernels.h"
 #include "attention_source.h"
 #include "cuda_program.h"

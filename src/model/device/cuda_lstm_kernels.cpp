@@ -1,3 +1,4 @@
+// Implements LstmKernels with CUDA.
 #include "cuda_program.h"
 #include "lstm_kernels.h"
 #include "lstm_source.h"

@@ -1,3 +1,4 @@
+// Compiles CUDA C++ for a GPU, loads it into the GPU and launches its kernels.
 #include "cuda_program.h"
 
 #include <c10/cuda/CUDAException.h>

@@ -1,4 +1,5 @@
-/// Kernels that are compiled for the GPU of the machine and loaded into it.
+/// CudaProgram compiles CUDA C++ for the GPU of the machine at run time, loads it into the GPU and
+/// launches its kernels.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -11,14 +12,16 @@ namespace traffic::model::device {
 
 class CudaProgram {
  public:
-  /// @param name of the source, for messages
+  /// @param source CUDA C++
+  /// @param name name of the source, for messages
   /// @throws ResourceError if it cannot be compiled, c10::Error if it cannot be loaded
   CudaProgram(const char* source, const char* name, c10::Device device);
 
+  /// Finds a kernel by its name in the source.
   [[nodiscard]] cudaKernel_t kernel(const char* name) const;
 
-  /// Launches the kernel in the current stream of the device. @param threads minimum number of
-  /// threads; 0: nothing is launched
+  /// Launches a kernel in the current stream of the device.
+  /// @param threads minimum number of threads; with 0 nothing is launched
   template <typename Arguments>
   void launch(cudaKernel_t kernel, std::int64_t threads, Arguments arguments) const {
     launch_with(kernel, threads, &arguments);
@@ -28,7 +31,7 @@ class CudaProgram {
   void launch_with(cudaKernel_t kernel, std::int64_t threads, void* arguments) const;
 
   c10::Device device_;
-  std::vector<char> code_;  ///< must live as long as the library
+  std::vector<char> code_;  ///< the compiled code; must live as long as library_
   cudaLibrary_t library_ = nullptr;
 };
 

@@ -1,3 +1,4 @@
+// Attention over the edges of a graph on GPUs, with its backward pass.
 #include "device_attention.h"
 
 #include <torch/csrc/autograd/custom_function.h>
@@ -21,7 +22,7 @@ const std::int32_t* ints(const Tensor& t) { return t.const_data_ptr<std::int32_t
 const float* floats(const Tensor& t) { return t.const_data_ptr<float>(); }
 float* out_of(const Tensor& t) { return t.mutable_data_ptr<float>(); }
 
-/// Data kept for the backward pass; edges are not differentiated.
+/// Data that the forward pass keeps for the backward pass. The edges have no gradients.
 struct Tape : torch::CustomClassHolder {
   DeviceEdges edges;
   std::int64_t heads = 0;
@@ -55,10 +56,11 @@ Tensor run_forward(const Tensor& qkv, const EdgeParameters& p, Tape& tape) {
   return out;
 }
 
-/// a^T b for each head. The result is small even for many nodes. One product per head would give
-/// the GPU only as many blocks of work as there are heads, so parts of the rows are multiplied in
-/// parallel.
-/// @param rows [N, heads * head_dim] @param b [heads, N, n]
+/// Computes a^T b for each head, where a is the head's columns of `rows`. The result is small even
+/// for many nodes. One product per head would therefore occupy only a few processors of the GPU. So
+/// the function multiplies parts of 512 rows in parallel and adds the products.
+/// @param rows [N, heads * head_dim]
+/// @param b [heads, N, n]
 /// @return [heads, head_dim, n]
 Tensor tall_product(const Tensor& rows, const Tensor& b) {
   constexpr std::int64_t kRowsOfAPart = 512;

@@ -1,5 +1,6 @@
-/// segment_attention for tensors on GPUs: three kernels for the softmax and the work along edges,
-/// ATen operations for the gradients of the parameters.
+/// Computes segment_attention() for tensors on GPUs. Three kernels compute the attention and the
+/// gradients of scores, queries, keys and values. ATen operations compute the gradients of the
+/// parameters.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,11 +19,13 @@ struct DeviceEdges {
   at::Tensor edge_ptr;       ///< [N + 1] int32
   at::Tensor edge_src;       ///< [E] int32
   at::Tensor edge_features;  ///< [E, 4] float32
-  at::Tensor edge_dst;       ///< [E] int32; undefined without by_source, like out_ptr and out_edge
-  at::Tensor out_ptr;        ///< [N + 1] int32
-  at::Tensor out_edge;       ///< [E] int32: edges by source, ascending for each node
+  at::Tensor edge_dst;  ///< [E] int32; undefined without by_source, as are out_ptr and out_edge
+  at::Tensor out_ptr;   ///< [N + 1] int32: out_edge[out_ptr[i]] to out_edge[out_ptr[i + 1] - 1] are
+                        ///< the edges that start at node i
+  at::Tensor out_edge;  ///< [E] int32: index of an edge; ascending for each node
 };
-/// @param by_source also compute the arrays that the backward pass needs
+/// @param by_source whether to compute also edge_dst, out_ptr and out_edge, which the backward pass
+///   needs
 DeviceEdges make_device_edges(const GraphBatch& graph, bool by_source);
 
 /// Whether the kernels support these sizes.

@@ -1,3 +1,4 @@
+// The LSTM on GPUs, with its backward pass. Shapes: T steps, S vehicles, H units.
 #include "device_lstm.h"
 
 #include <torch/csrc/autograd/custom_function.h>
@@ -38,7 +39,7 @@ struct SequenceTape : torch::CustomClassHolder {
   std::vector<RecurrentTape> layers;
 };
 
-/// Products of operands in the type of the pass, with results in float32.
+/// Multiplies matrices after rounding them to `type`. The results are float32.
 struct Products {
   at::ScalarType type;
   [[nodiscard]] Tensor operator()(const Tensor& a, const Tensor& b) const {
@@ -51,7 +52,7 @@ const std::uint8_t* present_at(const Tensor& present, std::int64_t step) {
   return present.const_data_ptr<std::uint8_t>() + step * present.size(1);
 }
 
-/// Contribution of the inputs of all steps to the gates.
+/// Computes what the inputs of all steps and the biases contribute to the gates, [T, S, 4 H].
 Tensor gates_of_inputs(const Tensor& input, const LstmLayerParameters& p, at::ScalarType type) {
   const Tensor bias = p[kBiasIh] + p[kBiasHh];
   const Tensor rows = input.flatten(0, 1);
@@ -60,6 +61,7 @@ Tensor gates_of_inputs(const Tensor& input, const LstmLayerParameters& p, at::Sc
   return gates.view({input.size(0), input.size(1), gates.size(1)});
 }
 
+/// Runs one layer over all steps.
 /// @param hidden, cell [S, H] state before the first step; undefined: zero
 RecurrentTape run_steps(const Tensor& input, const LstmLayerParameters& p, const Tensor& present,
                         const Tensor& hidden, const Tensor& cell, at::ScalarType type,
@@ -95,15 +97,16 @@ struct RecurrentGradients {
   LstmLayerParameters parameters;
 };
 
-/// @param grad_output gradient of the layer's outputs: [T, S, H], or [1, S, H] for the last step
-///   alone
+/// Runs the backward pass of one layer over all steps.
+/// @param grad_output gradient of the layer's outputs, [T, S, H]; or [1, S, H] if only the output
+///   of the last step has one
 RecurrentGradients steps_backward(const RecurrentTape& tape, const LstmLayerParameters& p,
                                   const Tensor& present, const Tensor& grad_output,
                                   at::ScalarType type, const LstmKernels& kernels) {
   const std::int64_t steps = tape.gates.size(0);
   const std::int64_t rows = tape.gates.size(1);
   const std::int64_t units = tape.cell.size(2);
-  const std::int64_t missing = steps - grad_output.size(0);  // steps without a gradient from above
+  const std::int64_t missing = steps - grad_output.size(0);  // steps whose output has no gradient
   const Products product{type};
   const Tensor weight = p[kWeightHh].to(type);
   const Tensor grad_cell = at::zeros({rows, units}, tape.cell.options());

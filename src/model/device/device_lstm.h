@@ -1,6 +1,6 @@
-/// An LSTM for tensors on GPUs: ATen computes the products of a step, one kernel everything else. A
-/// step launches two kernels forward and two backward, whatever the number of vehicles. With single
-/// operations of ATen a step would launch some sixty kernels.
+/// An LSTM for tensors on GPUs. In each step ATen computes the matrix products, and one kernel
+/// computes everything else. A step thus launches two kernels in the forward pass and two in the
+/// backward pass. With single operations of ATen a step would launch some sixty kernels.
 #pragma once
 
 #include <ATen/core/Tensor.h>

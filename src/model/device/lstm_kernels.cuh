@@ -6,7 +6,7 @@
 // zero.
 
 struct CellArguments {
-  float* gates;            // [rows, 4 units]: products and biases; on return the activated gates
+  float* gates;            // [rows, 4 units]: sums before activation; replaced by activated gates
   const float* recurrent;  // [rows, 4 units]: added to the gates; null: the previous state is zero
   const float* previous_cell;    // [rows, units]; null: zero
   const unsigned char* present;  // [rows]; null: all rows are present
@@ -23,8 +23,10 @@ struct CellGradientArguments {
   const unsigned char* present;  // [rows]; null: all rows are present
   const float* grad_output;      // [rows, units] from the layer above; null: zero
   const float* grad_recurrent;   // [rows, units] from the following step; null: zero
-  float* grad_cell;   // [rows, units]: of this step's cell; on return of the previous one
-  float* grad_gates;  // [rows, 4 units]: of the gates before activation
+  // [rows, units]: gradient of this step's cell from the following step. The kernel replaces it by
+  // the gradient of the previous step's cell.
+  float* grad_cell;
+  float* grad_gates;  // [rows, 4 units]: gradient of the gates before activation
   int rows;
   int units;
 };

@@ -1,4 +1,5 @@
-/// The host's interface to the kernels of lstm_kernels.cuh.
+/// LstmKernels: the interface through which the CPU launches the kernels of lstm_kernels.cuh, which
+/// compute the elementwise part of an LSTM step on GPUs.
 #pragma once
 
 #include <c10/core/Device.h>

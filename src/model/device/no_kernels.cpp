@@ -1,3 +1,4 @@
+// Replaces the CUDA kernels in a program that was built without CUDA: it has no kernels for GPUs.
 #include "attention_kernels.h"
 #include "lstm_kernels.h"
 #include "traffic/core/error.h"

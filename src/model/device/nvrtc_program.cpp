@@ -1,3 +1,4 @@
+// Compiles CUDA C++ at run time with NVIDIA's compiler library, NVRTC.
 #include "nvrtc_program.h"
 
 #include <nvrtc.h>

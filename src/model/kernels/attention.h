@@ -1,6 +1,6 @@
-/// Attention over the incoming edges of each node. Logits, probabilities and other values per head
-/// are held in one vector, head h in lane h. Keys and values are read row by row from the
-/// neighbours, so no [E, d] matrix is formed.
+/// Attention over the incoming edges of each node, on the CPU. One vector of sixteen lanes contains
+/// the scores (or probabilities) of all heads of an edge, head h in lane h. Keys and values are
+/// read row by row from the neighbours, so no [E, d] matrix is formed.
 ///
 // clang-format off
 /// For each edge e from j to i with features f[e]:
@@ -16,9 +16,9 @@
 
 namespace traffic::model::kernels::TRAFFIC_ISA {
 
-/// Sizes of the heads. `Lanes` is 4, 8 or 16 and not smaller than the number of heads. With
-/// Vectors > 0 there are exactly Lanes heads of Vectors * 16 channels; the compiler then knows the
-/// sizes.
+/// Sizes of the heads. `Lanes` is 4, 8 or 16 and not smaller than the number of heads. Vectors > 0
+/// means that there are exactly Lanes heads of Vectors * 16 channels, so the compiler knows all
+/// sizes. Vectors == 0 means that the sizes are known only at run time.
 template <int Lanes, int Vectors>
 struct Heads {
   explicit Heads(const AttentionEdges& edges)
@@ -31,7 +31,7 @@ struct Heads {
   std::int64_t vectors_;
 };
 
-/// Lane h contains the dot product of head h of two rows.
+/// Returns a vector whose lane h is the dot product of head h of the rows a and b.
 template <int Lanes, int Vectors>
 TRAFFIC_INLINE V head_dots(Heads<Lanes, Vectors> shape, const float* a, const float* b) {
   V m[Lanes] = {};
@@ -46,8 +46,8 @@ TRAFFIC_INLINE V head_dots(Heads<Lanes, Vectors> shape, const float* a, const fl
   return sum_each<Lanes>(m);
 }
 
-/// Number of heads that weighted_rows processes together: their sums stay in registers over all
-/// edges.
+/// Number of heads that weighted_rows() processes together, so that their sums stay in registers
+/// while it goes over the edges.
 template <int Lanes, int Vectors>
 inline constexpr int kHeadsAtOnce =
     Vectors > 0 && Vectors <= 2 ? (8 / (static_cast<int>(kLanes) / kNativeLanes) / Vectors < Lanes
@@ -107,8 +107,8 @@ TRAFFIC_INLINE V load_heads(const float* in, std::int64_t heads) {
   return load(lane);
 }
 
-/// Computes nodes [first_node, last_node). `scratch` has kMaxHeads floats for each of their
-/// incoming edges.
+/// Computes the outputs of the nodes [first_node, last_node).
+/// @param scratch kMaxHeads floats for each incoming edge of these nodes
 template <int Lanes, int Vectors>
 void attend(const Attention& a, std::int64_t first_node, std::int64_t last_node, float* scratch) {
   const AttentionEdges& edges = a.edges;

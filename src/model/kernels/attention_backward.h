@@ -1,15 +1,17 @@
-/// Gradients of attention.h for a group of nodes that no edge leaves or enters, in three race-free
-/// loops. The first loop, over destinations, goes from probabilities to scores and queries. The
-/// second, over edges, computes the risk bias. The third, over sources, gathers keys and values
-/// from a node's outgoing edges.
+/// Backward pass of attention.h for a group of nodes that no edge leaves or enters. It has three
+/// loops. The first one goes over the nodes with their incoming edges, and computes the gradients
+/// of scores and queries. The second one goes over the edges, and computes the gradients of the
+/// risk bias. The third one goes over the nodes with their outgoing edges, and computes the
+/// gradients of keys and values.
 #pragma once
 
 #include "kernels/attention.h"
 
 namespace traffic::model::kernels::TRAFFIC_ISA {
 
-/// edge_weight[f] += scale * query * (sum of grad_score * feature) + grad_out * (sum of probability
-/// * feature)
+/// Adds what one node contributes to the gradient of the edge weight of each feature f:
+///   scale * query * (sum of grad_score * f) + grad_out * (sum of probability * f)
+/// @param score_shares, value_shares the two sums over the incoming edges, by feature and head
 template <int Lanes, int Vectors>
 TRAFFIC_INLINE void edge_weight_backward(Heads<Lanes, Vectors> shape, const AttentionEdges& edges,
                                          const float* query, const float* grad_out,
@@ -30,7 +32,7 @@ TRAFFIC_INLINE void edge_weight_backward(Heads<Lanes, Vectors> shape, const Atte
   }
 }
 
-/// Writes the gradients of the scores to `scratch`, kMaxHeads floats per edge.
+/// The first loop. Writes the gradients of the scores to `scratch`, kMaxHeads floats per edge.
 template <int Lanes, int Vectors>
 void attend_backward(const AttentionBackward& a, const AttentionSums& sums, std::int64_t first_node,
                      std::int64_t last_node, float* scratch) {
@@ -83,7 +85,8 @@ void attend_backward(const AttentionBackward& a, const AttentionSums& sums, std:
   }
 }
 
-/// Gradients of keys (scale * sum of grad_score * q) and values (sum of probability * grad_out).
+/// The third loop. The gradient of a key is scale * (sum of grad_score * query), that of a value
+/// the sum of probability * grad_out.
 template <int Lanes, int Vectors>
 void sources_backward(const AttentionBackward& a, std::int64_t first_node, std::int64_t last_node,
                       const float* grad_scores) {

@@ -1,5 +1,5 @@
-/// Small matrices of any size: products without packing and without code generated for each size,
-/// and the operations between two products.
+/// Products of small matrices of any size, and the operations between two products. The matrices
+/// need not be packed, and no code is generated at run time.
 #pragma once
 
 #include "kernels/pack.h"
@@ -13,8 +13,8 @@ TRAFFIC_INLINE V load_first(const float* p, std::int64_t count) {
   return load(lane);
 }
 
-/// `Count` rows and `Vectors` times sixteen columns of c, summed in registers over the whole depth.
-/// The sums of a row do not depend on the other rows.
+/// Computes `Count` rows and 16 * Vectors columns of c. The sums stay in registers over the whole
+/// depth. The result of a row does not depend on the other rows.
 template <int Count, int Vectors>
 TRAFFIC_INLINE void product_block(const Product& p, std::int64_t row, std::int64_t column) {
   const float* a = p.a + row * p.a_row_stride;
@@ -39,7 +39,7 @@ TRAFFIC_INLINE void product_block(const Product& p, std::int64_t row, std::int64
 
 template <int Vectors>
 void product_columns(const Product& p, std::int64_t column) {
-  // As many sums as leave registers for the operands.
+  // As many rows as possible, provided that enough registers are left for the operands.
   constexpr int kTogether = kNativeLanes == 16 ? 6 : 2;
   std::int64_t row = 0;
   for (; row + kTogether <= p.rows; row += kTogether) {
@@ -48,6 +48,7 @@ void product_columns(const Product& p, std::int64_t column) {
   for (; row < p.rows; ++row) product_block<1, Vectors>(p, row, column);
 }
 
+/// The product for fewer than sixteen columns.
 inline void product_of_narrow(const Product& p) {
   for (std::int64_t r = 0; r < p.rows; ++r) {
     V sums{};

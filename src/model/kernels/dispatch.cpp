@@ -1,3 +1,5 @@
+// Chooses at run time which version of the kernels to use: each instruction set has its own
+// namespace.
 #include "kernels/kernels.h"
 
 namespace traffic::model::kernels {

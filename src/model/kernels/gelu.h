@@ -1,4 +1,5 @@
-/// Bias and GELU on tiles of a product.
+/// Adds the bias to a tile (a part) of a product and applies GELU, forward and backward. kernels.h
+/// explains the arguments.
 #pragma once
 
 #include "kernels/simd.h"

@@ -1,4 +1,5 @@
-// Compiled once for each instruction set, whose name is TRAFFIC_ISA: the tables of kernels.
+// The table of the kernels for one instruction set. This file is compiled once for each instruction
+// set, with its name as TRAFFIC_ISA.
 #include "kernels/attention.h"
 #include "kernels/attention_backward.h"
 #include "kernels/dense.h"
@@ -13,7 +14,8 @@
 namespace traffic::model::kernels::TRAFFIC_ISA {
 namespace {
 
-/// Calls f<Lanes, Vectors>(). The shapes of the presets are compile-time constants, others are not.
+/// Calls f<Lanes, Vectors>() with the sizes of the heads (see Heads in attention.h). The sizes in
+/// the configuration's presets are compile-time constants; other sizes are known only at run time.
 template <typename F>
 void for_shape(const AttentionEdges& edges, const F& f) {
   const std::int64_t vectors = edges.head_dim / kLanes;

@@ -1,5 +1,6 @@
-/// The arithmetic of the fused layers: plain functions on pointers, compiled for several
-/// instruction sets, and the table of those that fit this machine. It does not use torch.
+/// Kernels: the arithmetic of the fused layers on the CPU, as functions on plain pointers, without
+/// torch. They are compiled for several instruction sets. A table contains the functions that fit
+/// this machine.
 ///
 /// T is the type of the operands of matrix products and of data kept for the backward pass: float
 /// or Bf16. Sums, exponentials and normalisation are computed in float. Widths (columns) are
@@ -10,14 +11,15 @@
 
 namespace traffic::model::kernels {
 
+/// A bfloat16 number: the upper half of a float.
 struct Bf16 {
   std::uint16_t bits;
 };
 
-inline constexpr std::int64_t kWidthUnit = 16;  ///< matrix widths are multiples of it
+inline constexpr std::int64_t kWidthUnit = 16;  ///< widths of matrices are multiples of this
 inline constexpr std::int64_t kPanel =
     64;  ///< columns of one panel of the right-hand side of a product
-inline constexpr std::int64_t kMaxHeads = 16;    ///< attention heads
+inline constexpr std::int64_t kMaxHeads = 16;    ///< maximum number of attention heads
 inline constexpr std::int64_t kRiskHidden = 32;  ///< hidden units of the MLP of the risk bias
 inline constexpr std::int64_t kEdgeFeatures = 4;
 
@@ -37,7 +39,8 @@ struct Rows {
   std::int64_t stride;
 };
 
-/// y := product + bias + residual; xhat = (y - mean) * rstd; out = xhat * gamma + beta.
+/// Arguments of layer normalisation of the rows of y = product + bias + residual. With mean and
+/// rstd = 1 / standard deviation of a row, xhat = (y - mean) * rstd and out = xhat * gamma + beta.
 template <typename T>
 struct LayerNorm {
   std::int64_t rows;
@@ -45,35 +48,36 @@ struct LayerNorm {
   const float* product;   ///< [rows, width]
   const float* bias;      ///< [width]; null: no bias
   const float* residual;  ///< [rows, width]; null: no residual
-  const float* gamma;
-  const float* beta;
-  float eps;
-  T* xhat;              ///< [rows, width] for the backward pass; null: not kept
-  float* rstd;          ///< [rows]; null if xhat is null
-  float* out;           ///< [rows, width]
-  Rows<T> out_operand;  ///< [rows, width], out as an operand; null: not needed
+  const float* gamma;     ///< [width]
+  const float* beta;      ///< [width]
+  float eps;              ///< added to the variance
+  T* xhat;                ///< [rows, width] for the backward pass; null: not kept
+  float* rstd;            ///< [rows]; null if xhat is null
+  float* out;             ///< [rows, width]
+  Rows<T> out_operand;    ///< [rows, width], out as an operand; null: not needed
 };
 
-/// Computes the gradient of y from that of out; adds to the gradients of gamma, beta and bias.
+/// Arguments of the backward pass of LayerNorm. It computes the gradient of y from that of out, and
+/// adds to the gradients of gamma, beta and bias.
 template <typename T>
 struct LayerNormBackward {
   std::int64_t rows;
   std::int64_t width;
-  const float* grad_out;
-  const T* xhat;
-  const float* rstd;
-  const float* gamma;
-  float* grad;           ///< [rows, width]
-  Rows<T> grad_operand;  ///< [rows, width], grad as an operand; null: not needed
-  float* grad_gamma;     ///< [width], added to
-  float* grad_beta;      ///< [width], added to
-  float* grad_bias;      ///< [width], added to
+  const float* grad_out;  ///< [rows, width]
+  const T* xhat;          ///< [rows, width], as in LayerNorm
+  const float* rstd;      ///< [rows], as in LayerNorm
+  const float* gamma;     ///< [width]
+  float* grad;            ///< [rows, width] gradient of y
+  Rows<T> grad_operand;   ///< [rows, width], grad as an operand; null: not needed
+  float* grad_gamma;      ///< [width], added to
+  float* grad_beta;       ///< [width], added to
+  float* grad_bias;       ///< [width], added to
 };
 
-/// Inputs of a layer's attention in addition to queries, keys and values.
+/// Inputs of a layer's attention, in addition to queries, keys and values.
 struct AttentionEdges {
-  const std::int32_t* edge_ptr;  ///< [N + 1] incoming edges of a node
-  const std::int32_t* edge_src;  ///< [E]
+  const std::int32_t* edge_ptr;  ///< [N + 1] begin of the incoming edges of each node
+  const std::int32_t* edge_src;  ///< [E] node at which the edge starts
   const float* edge_features;    ///< [E, 4]
   std::int64_t heads;
   std::int64_t head_dim;      ///< a multiple of kWidthUnit
@@ -85,7 +89,7 @@ struct AttentionEdges {
   const float* risk_out_bias;  ///< [kMaxHeads], zero after the last head
 };
 
-/// Matrices with one row per node begin with the row of node `base`.
+/// Arguments of attention. Matrices with one row per node begin with the row of node `base`.
 struct Attention {
   AttentionEdges edges;
   std::int64_t base;
@@ -94,8 +98,8 @@ struct Attention {
   float* probability;  ///< [E, heads]; null: not kept
 };
 
-/// Gradients to which every edge contributes. Each group of nodes has one of these; they are added
-/// up in order afterwards.
+/// Gradients of parameters, to which every edge contributes. Each group of nodes has its own
+/// object. The caller adds up these objects in the order of the groups.
 struct AttentionSums {
   float* edge_weight;    ///< [4, d]
   float* risk_in;        ///< [4, kRiskHidden]
@@ -104,7 +108,7 @@ struct AttentionSums {
   float* risk_out_bias;  ///< [kMaxHeads]
 };
 
-/// Arguments for a group of nodes that no edge leaves or enters.
+/// Arguments of the backward pass of attention, for a group of nodes that no edge leaves or enters.
 struct AttentionBackward {
   AttentionEdges edges;
   std::int64_t base;
@@ -112,18 +116,18 @@ struct AttentionBackward {
   const float* grad_out;         ///< [.., d]
   float* grad_qkv;               ///< [.., 3 d]
   const float* probability;      ///< [E, heads]
-  const std::int32_t* out_ptr;   ///< [N + 1] ranges of out_edge with the outgoing edges of a node
-  const std::int32_t* out_edge;  ///< [E] index of the edge
-  const std::int32_t* edge_dst;  ///< [E]
+  const std::int32_t* out_ptr;   ///< [N + 1] range of a node's outgoing edges in out_edge
+  const std::int32_t* out_edge;  ///< [E] indices of edges, sorted by the node at which they start
+  const std::int32_t* edge_dst;  ///< [E] node to which the edge leads
 };
 
-/// One time step of an LSTM for 16 units (one panel: 16 columns of each of the input, forget, cell
-/// and output gates).
+/// Arguments of one time step of an LSTM for 16 of its units. They have 64 gates, which form one
+/// panel: 16 columns for each of the input, forget, cell and output gates.
 template <typename T>
 struct LstmGates {
   std::int64_t rows;
-  const float* product;             ///< [rows, kPanel] sums of both products
-  const float* bias;                ///< [kPanel]
+  const float* product;  ///< [rows, kPanel] product with the input plus product with the state
+  const float* bias;     ///< [kPanel]
   Rows<const float> previous_cell;  ///< [rows, 16]; null: zero
   const std::uint8_t* present;      ///< [rows]; null: all rows are present
   Rows<float> cell;                 ///< [rows, 16]
@@ -132,13 +136,13 @@ struct LstmGates {
   T* gates;                         ///< [rows, kPanel], kept for the backward pass; null: not kept
 };
 
-/// The backward pass of the same step.
+/// Arguments of the backward pass of LstmGates.
 template <typename T>
 struct LstmGatesBackward {
   std::int64_t rows;
   Rows<const float> grad_output;  ///< [rows, 16]
-  float* grad_cell;   ///< [rows, 16] in: of the cell, from the following step; out: of the previous
-                      ///< cell
+  float* grad_cell;   ///< [rows, 16] gradient of the cell from the following step; replaced by that
+                      ///< of the previous cell
   const T* gates;     ///< [rows, kPanel]
   const float* cell;  ///< [rows, 16]
   const float* previous_cell;   ///< [rows, 16]; null: zero
@@ -147,7 +151,8 @@ struct LstmGatesBackward {
   float* grad_bias;             ///< [kPanel], added to
 };
 
-/// c[rows, columns] = a[rows, depth] b[depth, columns], for any sizes and strides.
+/// Arguments of a product c[rows, columns] = a[rows, depth] b[depth, columns], for any sizes and
+/// strides.
 struct Product {
   std::int64_t rows;
   std::int64_t depth;
@@ -161,9 +166,10 @@ struct Product {
   std::int64_t c_stride;
 };
 
-/// Functions that do not depend on the type of operands.
+/// Pointers to the kernels that exist for float only.
 struct FloatTable {
-  /// Computes nodes [first, last). `scratch` has kMaxHeads floats for each of their incoming edges.
+  /// Computes nodes [first, last). `scratch` has kMaxHeads floats for each incoming edge of these
+  /// nodes.
   void (*attention)(const Attention& args, std::int64_t first, std::int64_t last, float* scratch);
   void (*attention_backward)(const AttentionBackward& args, const AttentionSums& sums,
                              std::int64_t first, std::int64_t last, float* scratch);
@@ -179,6 +185,8 @@ struct FloatTable {
   void (*tanh_backward_all)(const float* grad, const float* y, std::int64_t count, float* out);
 };
 
+/// Pointers to the kernels for operands of type T. A row pair of Bf16 consists of two rows that are
+/// interleaved element by element (gemm.h); for float it is two rows.
 template <typename T>
 struct Table {
   /// out = tile + bias, as an operand, in float, or both
@@ -212,8 +220,9 @@ struct Table {
   void (*transpose)(Rows<const T> in, std::int64_t rows, std::int64_t columns, Rows<T> out);
 };
 
+/// All kernels, compiled for one instruction set.
 struct InstructionSet {
-  const char* name;
+  const char* name;  ///< "avx512", "avx2" or "x86_64"
   FloatTable common;
   Table<float> for_float;
   Table<Bf16> for_bf16;
@@ -226,6 +235,7 @@ const InstructionSet& instruction_set();
 const InstructionSet* usable_instruction_set(int i);
 
 inline const FloatTable& float_table() { return instruction_set().common; }
+/// The kernels for operands of type T in the best instruction set.
 template <typename T>
 const Table<T>& table();
 template <>

@@ -1,4 +1,5 @@
-/// Layer normalisation over rows, fused with the bias and residual before it.
+/// Layer normalisation of rows, forward and backward, together with the sum of product, bias and
+/// residual before it. kernels.h explains the arguments.
 #pragma once
 
 #include "kernels/simd.h"

@@ -1,5 +1,6 @@
-/// The elementwise part of an LSTM step. An absent row has zero state: its cell, its output and the
-/// gradients of its gates are zero.
+/// The elementwise part of an LSTM step, forward and backward. kernels.h explains the arguments. A
+/// vehicle that is not present has zero state: its cell, its output and the gradients of its gates
+/// are zero.
 #pragma once
 
 #include "kernels/simd.h"

@@ -1,4 +1,4 @@
-/// Converts matrices to the layouts that the matrix product reads.
+/// Converts matrices to the layouts that the matrix products read (gemm.h, packed_weight.h).
 #pragma once
 
 #include "kernels/shuffle.h"
@@ -32,8 +32,7 @@ inline void pack_weight_rows(const float* in, std::int64_t stride, std::int64_t 
   }
 }
 
-/// Pairs of consecutive elements of a row, rounded to bfloat16, as one 32-bit element: 32 floats
-/// become 16 pairs.
+/// Rounds 32 floats to bfloat16. Each 32-bit lane of the result contains two consecutive ones.
 TRAFFIC_INLINE V bf16_pairs(const float* in) {
   Bf16 half[32];
   store(half, load(in));

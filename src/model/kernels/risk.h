@@ -1,12 +1,13 @@
-/// The risk bias, a small MLP of the edge features, for sixteen edges at a time; edge e is in lane
-/// e.
+/// The risk bias, a small MLP of the edge features that shifts the scores of attention. Sixteen
+/// edges are computed at a time, each in one lane of the vectors.
 #pragma once
 
 #include "kernels/shuffle.h"
 
 namespace traffic::model::kernels::TRAFFIC_ISA {
 
-/// The features of up to sixteen edges, one vector per feature; zero after the last edge.
+/// Loads the features of up to sixteen edges, one vector per feature. Lanes after the last edge are
+/// 0.
 TRAFFIC_INLINE void load_features(const float* features, std::int64_t count,
                                   V (&out)[kEdgeFeatures]) {
   float by_feature[kEdgeFeatures][kLanes] = {};
@@ -42,13 +43,13 @@ void risk_bias(const AttentionEdges& edges, std::int64_t first, std::int64_t las
   }
 }
 
-/// Adds the gradients of the MLP over edges [first, last), computed from those of the scores,
-/// kMaxHeads floats per edge.
+/// Adds what the edges [first, last) contribute to the gradients of the MLP.
+/// @param grad_scores gradients of the scores, kMaxHeads floats per edge
 template <int Lanes>
 void risk_backward(const AttentionEdges& edges, const AttentionSums& sums, std::int64_t first,
                    std::int64_t last, const float* grad_scores) {
   constexpr int kTerms =
-      Lanes + kEdgeFeatures + 1;  // products with the hidden unit and with its gradient
+      Lanes + kEdgeFeatures + 1;  // sums for a hidden unit: heads, features, bias
   V total[kRiskHidden][kTerms] = {};
   V bias = V{};
   for (std::int64_t e = first; e < last; e += kLanes) {

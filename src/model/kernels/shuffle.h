@@ -1,4 +1,4 @@
-/// Transposes and horizontal sums of sixteen-lane values.
+/// Transposes sixteen vectors of sixteen lanes, and sums the lanes of vectors.
 #pragma once
 
 #include "kernels/simd.h"
@@ -48,8 +48,8 @@ TRAFFIC_INLINE void transpose_16(V (&m)[16]) {
   }
 }
 
-/// Lane h of the result is the sum of the lanes of m[h]. Count is 4, 8 or 16; further lanes repeat
-/// or are zero.
+/// Lane h of the result is the sum of the lanes of m[h]. Count is 4, 8 or 16. If it is less than
+/// 16, the other lanes contain no useful values.
 template <int Count>
 TRAFFIC_INLINE V sum_each(const V (&m)[Count]) {
   V pair[Count / 2];

@@ -1,6 +1,7 @@
-/// Sixteen floats as one value: one register of AVX-512, two of AVX2, four of SSE. Sources that
-/// include this header are compiled once for each instruction set, each in its own namespace
-/// TRAFFIC_ISA. They must not include headers with inline functions that other sources could see.
+/// V, a vector of sixteen floats: one register of AVX-512, two of AVX2, four of SSE. Sources that
+/// include this header are compiled once for each instruction set, each time in another namespace,
+/// TRAFFIC_ISA. They must not include headers with inline functions that other sources include,
+/// too: the linker could choose the version for the wrong instruction set.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,7 @@ using Native = float __attribute__((vector_size(4 * kNativeLanes)));
 using NativeBits = std::uint32_t __attribute__((vector_size(4 * kNativeLanes)));
 using NativeHalf = std::uint16_t __attribute__((vector_size(2 * kNativeLanes)));
 
-/// Two values combined into one of twice the lanes.
+/// Two vectors, used as one vector with twice as many lanes.
 template <typename T>
 struct Pair {
   T low;
@@ -154,7 +155,7 @@ template <typename T>
 TRAFFIC_INLINE auto narrow(const Pair<T>& x) {
   return Pair<decltype(narrow(x.low))>{narrow(x.low), narrow(x.high)};
 }
-/// Returns the second argument if either is NaN.
+/// Lane by lane. Where an argument is NaN, the result is b.
 template <typename T>
 TRAFFIC_INLINE Pair<T> maximum(const Pair<T>& a, const Pair<T>& b) {
   return {maximum(a.low, b.low), maximum(a.high, b.high)};
@@ -173,7 +174,7 @@ TRAFFIC_INLINE V absolute(V x) { return from_bits(bits(x) & 0x7fffffffU); }
 TRAFFIC_INLINE V load(const float* p) { return load_as<V>(p); }
 TRAFFIC_INLINE void store(float* p, V v) { store_as(p, v); }
 
-/// Sixteen bfloat16, each in the upper half of a lane.
+/// Loads sixteen bfloat16 numbers, each into the upper half of a lane.
 TRAFFIC_INLINE Bits load_upper(const Bf16* p) { return widen(load_as<Half>(p)) << 16; }
 TRAFFIC_INLINE V load(const Bf16* p) { return from_bits(load_upper(p)); }
 
@@ -195,7 +196,7 @@ TRAFFIC_INLINE void store_row_pair(Bf16* p, std::int64_t /*stride*/, V first, V 
                                    bool /*both*/) {
   store_as(p, (round_to_bf16(first) >> 16) | (round_to_bf16(second) & 0xffff0000U));
 }
-/// Offset of column `c` of the first row of a pair from the pair's start.
+/// Offset of column `c` of the first row of a row pair from the begin of the pair, in elements.
 TRAFFIC_INLINE std::int64_t pair_column(const float*, std::int64_t c) { return c; }
 TRAFFIC_INLINE std::int64_t pair_column(const Bf16*, std::int64_t c) { return 2 * c; }
 
@@ -223,7 +224,7 @@ TRAFFIC_INLINE float sum(const Pair<T>& v) {
 TRAFFIC_INLINE V exponential(V x) {
   x = maximum(splat(-87.0F), minimum(splat(88.0F), x));
   constexpr float kRound =
-      12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer in the low bits
+      12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer, in the low bits of the sum
   const V shifted = x * 1.44269504088896341F + kRound;
   const V n = shifted - kRound;
   const V r = (x - n * 0.693359375F) + n * 2.12194440e-4F;

@@ -27,7 +27,7 @@ function axis(label, more = {}) {
   };
 }
 
-// Makes an axis show ticks only at whole numbers, for steps.
+// Makes an axis show ticks only at whole numbers; for axes of steps.
 function whole(made) {
   made.ticks.precision = 0;
   return made;

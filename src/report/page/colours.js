@@ -1,7 +1,8 @@
 // Helpers that the pages share: colours of speeds, colours of the page, and bytes within JSON.
 'use strict';
 
-// From slow to fast, in colours that people with colour blindness can tell apart.
+// Red, green and blue of the colours of speeds, from slow to fast. People with colour blindness can
+// tell them apart.
 const SPEED_STOPS = [[165, 0, 38], [244, 109, 67], [253, 200, 110], [145, 191, 219], [69, 117, 180]];
 
 function speedColour(share) {

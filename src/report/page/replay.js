@@ -8,8 +8,8 @@ const VEHICLE_M = 4.5;
 const COMMANDED = '#e6259b';
 const isDriving = data.kind === 'driving';  // the controllers drive single vehicles and plan ways
 
-// Decodes a recording. Each vehicle becomes a track; `at` is the index of the track's first sample
-// in `samples`, which has five bytes per sample.
+// Decodes a recording. Each vehicle becomes a track: the vehicle's samples, one per frame. A sample
+// has five bytes in `samples`; `at` is the index of the first byte of the track.
 function opened(recording) {
   const samples = bytesOf(recording.samples);
   let at = 0;
@@ -18,7 +18,7 @@ function opened(recording) {
     at += 5 * count;
     return track;
   });
-  // The changes of each light, in the order of time.
+  // For each light, the times at which its state changes, with the new states.
   const lights = [];
   for (const [since, light, state] of recording.lights ?? []) (lights[light] ??= []).push({since, state});
   return {...recording, samples, tracks, lights};
@@ -34,8 +34,8 @@ function sampleOf(recording, track, frame) {
   };
 }
 
-// The vehicles at a time between two frames, interpolated in a straight line. A vehicle that is not
-// in the next frame does not move after its last frame.
+// The vehicles at a time between two frames, at positions interpolated in a straight line. A vehicle
+// that is not in the next frame does not move after its last frame.
 function vehiclesAt(recording, time) {
   const exact = Math.max(0, (time - recording.begin_s) / recording.frame_s);
   const frame = Math.min(Math.floor(exact), recording.frames - 1);

@@ -1,3 +1,5 @@
+// SnakesEnvironment: a game of 3v3 snakes as an environment of a pool. The orders of a rank move
+// the learning team; the environment moves the opponents.
 #include "traffic/rollout/game/snakes_environment.h"
 
 #include <algorithm>

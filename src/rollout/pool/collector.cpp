@@ -1,3 +1,5 @@
+// Collector: runs the environments of a pool, and calls a handler whenever an environment needs
+// decisions. It runs a number of episodes, or fragments of a given number of steps.
 #include "traffic/rollout/pool/collector.h"
 
 #include <algorithm>
@@ -7,7 +9,7 @@ namespace traffic::rollout {
 /// State of one call of run_episodes() or run_fragments().
 struct Collector::Call {
   EpisodeHandler& handler;
-  FragmentHandler* fragments = nullptr;  ///< the same handler in run_fragments(), else null
+  FragmentHandler* fragments = nullptr;  ///< in run_fragments(): `handler`; otherwise null
   const Stop& stop;
   std::int64_t count = 0;  ///< number of episodes to run; unused in run_fragments()
   std::int64_t next = 0;   ///< index of the next episode to begin; unused in run_fragments()

@@ -1,3 +1,5 @@
+// EnvPool, the base class of pools: assigns environments to ranks and divides those of a rank into
+// groups.
 #include "traffic/rollout/pool/env_pool.h"
 
 #include <algorithm>

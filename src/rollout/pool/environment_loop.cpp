@@ -1,3 +1,4 @@
+// Carries out the commands of a rank in an environment process (environment_loop.h).
 #include "environment_loop.h"
 
 namespace traffic::rollout {
@@ -7,7 +8,7 @@ bool EnvironmentLoop::serve(double timeout_s) {
   if (!order) return true;
   Environment::Answer answer;
   if (order->kind == CommandKind::kReset) {
-    if (in_episode_) return false;  // the rank has abandoned this episode
+    if (in_episode_) return false;  // the rank has begun another episode before this one ended
     answer = environment_.reset(order->payload, slot_.reply_buffer(), *this);
   } else if (order->incarnation == slot_.incarnation() && in_episode_) {
     answer = environment_.step(order->payload, slot_.reply_buffer(), *this);

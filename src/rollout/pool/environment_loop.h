@@ -1,5 +1,5 @@
-/// EnvironmentLoop: in an environment process, waits for the commands that a rank writes to shared
-/// memory (the slot, slot.h), carries them out and writes the answers.
+/// EnvironmentLoop, the main loop of an environment process. It waits for the commands that a rank
+/// writes to shared memory (the slot, slot.h), carries them out and writes the answers.
 #pragma once
 
 #include "slot.h"
@@ -13,9 +13,9 @@ class EnvironmentLoop final : private EnvHost {
   EnvironmentLoop(Environment& environment, EnvSlot& slot)
       : environment_(environment), slot_(slot) {}
 
-  /// Waits at most timeout_s for a command and carries it out. A command to begin another episode
-  /// is not carried out; it stays in the slot for the loop of the next process.
-  /// @return false once the episode has ended
+  /// Waits at most timeout_s for a command and carries it out. The loop leaves a command to begin a
+  /// second episode in the slot, where the next process finds it.
+  /// @return false if this process shall end, because its episode has ended or is abandoned
   /// @throws any exception of the environment, after which this process must end
   bool serve(double timeout_s);
 

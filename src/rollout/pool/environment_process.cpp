@@ -1,3 +1,5 @@
+// The main function of environment programs, such as sumo_env. A rollout worker starts the program.
+// The process runs every episode in a child process.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -21,13 +23,14 @@
 namespace traffic::rollout {
 namespace {
 
-/// Longest wait for one command; after that, the process waits again. It may be long, because the
-/// kernel ends this process when its worker ends.
+/// Maximum seconds of one wait for a command; then the process waits again. They may be many,
+/// because the kernel ends this process when its rollout worker ends.
 constexpr double kPatienceS = 3600.0;
 
+/// Arguments of the command line, which a rollout worker sets.
 struct Arguments {
-  std::uint32_t env = 0;
-  std::uint32_t incarnation = 0;
+  std::uint32_t env = 0;          ///< index of the environment on this node
+  std::uint32_t incarnation = 0;  ///< how many processes have been started for it, with this one
 };
 
 template <typename T>

@@ -1,3 +1,4 @@
+// Counts the idle rollout workers of a node, and keeps the node's notice board (job_workers.h).
 #include "job_workers.h"
 
 #include <unistd.h>

@@ -1,5 +1,6 @@
-/// JobWorkers counts the rollout workers of this job on one node. Workers live as long as the job.
-/// A new pool starts only the additional workers that it needs (pool_start.cpp).
+/// JobWorkers counts the idle rollout workers (processes that run simulations) of this job on one
+/// node. Workers live as long as the job; a new pool starts only the workers that are missing
+/// (pool_start.cpp).
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +11,7 @@
 
 namespace traffic::rollout {
 
-/// Counts the workers of this node. Only the leader of the node uses it.
+/// Counts the workers of this node. Only the node's leader, its first rank, uses it.
 class JobWorkers {
  public:
   /// The only object of this process. Its destructor ends the workers when this process exits. If
@@ -41,7 +42,7 @@ class JobWorkers {
   std::optional<NoticeBoard> board_;
   pid_t owner_ = 0;  ///< the process that created the board; a process forked from it must not end
                      ///< the workers
-  int idle_ = 0;
+  int idle_ = 0;     ///< number of workers that serve no pool
 };
 
 }  // namespace traffic::rollout

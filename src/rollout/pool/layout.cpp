@@ -1,3 +1,5 @@
+// Computes where each part of a pool's shared memory lies, and checks that all processes that map
+// it come from one build.
 #include "layout.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// LocalPool: a pool whose environments run in the process of the rank, one after the other.
 #include "traffic/rollout/pool/local_pool.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Turns error codes of MPI into exceptions (mpi_call.h).
 #include "mpi_call.h"
 
 #include <array>

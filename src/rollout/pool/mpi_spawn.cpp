@@ -1,3 +1,4 @@
+// The MPI calls of a pool's start: spawning rollout workers and exchanging data between ranks.
 #include "mpi_spawn.h"
 
 #include <fmt/format.h>
@@ -63,7 +64,7 @@ void spawn_workers(const WorkerSpawn& spawn) {
     // Without this key MPI would wait until each worker has called MPI_Init and has connected.
     infos[i].set("ompi_non_mpi", "true");
     infos[i].set("wdir", std::filesystem::current_path().string());
-    // On a single machine mpirun may not know the machine by its host name.
+    // On a single machine the key is omitted: mpirun may not know the machine by its host name.
     if (n > 1) infos[i].set("host", node.host);
     info_handles.push_back(infos[i].get());
     boards.push_back(fmt::format("{}:{}", node.leader_pid, node.board_fd));

@@ -13,13 +13,15 @@ namespace traffic::rollout {
 struct NodeWorkers {
   std::string host;  ///< the node's name, as mpirun uses it
   int count = 1;
-  /// The node's notice board is the memory behind descriptor board_fd of process leader_pid.
+  /// Where a worker finds the node's notice board, which names the pool to serve: it is the memory
+  /// behind descriptor board_fd of process leader_pid.
   pid_t leader_pid = 0;
   int board_fd = -1;
 };
 
+/// What spawn_workers() starts.
 struct WorkerSpawn {
-  std::string program;  ///< must exist and be executable; otherwise mpirun ends the job
+  std::string program;  ///< path of rollout_worker; if it cannot be executed, mpirun ends the job
   std::vector<NodeWorkers> nodes;
   double timeout_s = 60;
   std::function<void()> on_timeout;  ///< called in another thread; must end the process
@@ -31,10 +33,11 @@ struct WorkerSpawn {
 /// @throws WorkerError with MPI's own text
 void spawn_workers(const WorkerSpawn& spawn);
 
-/// Copies `bytes` of rank 0 to all ranks of the session's communicator. Collective.
+/// Copies `bytes` (`size` of them) of rank 0 to all ranks of the communicator. Collective.
 void broadcast_from_rank0(int fortran_comm, void* bytes, int size);
 
-/// Copies `bytes` of every rank to `of_all` on all ranks, in the order of ranks. Collective.
+/// Copies `bytes` (`size` of them) of every rank to `of_all` on all ranks, in the order of the
+/// ranks. Collective.
 void all_gather(int fortran_comm, const void* bytes, int size, void* of_all);
 
 }  // namespace traffic::rollout

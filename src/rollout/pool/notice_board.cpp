@@ -1,3 +1,4 @@
+// The notice board (notice_board.h): the leader of a node posts a pool, and idle workers read it.
 #include "notice_board.h"
 
 #include "traffic/core/error.h"

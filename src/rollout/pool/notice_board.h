@@ -16,11 +16,12 @@
 
 namespace traffic::rollout {
 
+/// The content of the board.
 struct alignas(kLine) Notices {
   std::uint64_t layout;  ///< layout_hash()
   SharedText<256> host;  ///< the node's name
   os::SharedProcess leader;
-  std::atomic<std::uint32_t> count;   ///< futex: raised after every change
+  std::atomic<std::uint32_t> count;   ///< number of changes; a futex on which the workers sleep
   std::atomic<std::int32_t> pool_fd;  ///< the leader's descriptor of the pool's memory; -1 if there
                                       ///< is no pool
   std::atomic<std::uint32_t> ended;   ///< 1 after the leader has told the workers to exit
@@ -67,7 +68,7 @@ class NoticeReader {
 
   pid_t pid_;
   os::Mapping mapping_;
-  std::uint32_t seen_ = 0;  ///< number of notices that this worker has read
+  std::uint32_t seen_ = 0;  ///< value of Notices::count when this worker last read the board
 };
 
 }  // namespace traffic::rollout

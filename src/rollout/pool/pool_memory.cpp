@@ -1,3 +1,4 @@
+// Creates, opens and maps the shared memory of a pool (pool_memory.h).
 #include "pool_memory.h"
 
 #include <cstring>

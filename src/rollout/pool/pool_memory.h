@@ -1,5 +1,5 @@
 /// PoolMemory: creates or opens the shared memory of a pool on a node (layout.h), and maps all of
-/// it. Ranks use it; simulations map only parts of the memory.
+/// it. Ranks use this class; simulations map only parts of the memory.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace traffic::rollout {
 struct PoolPlan {
   Geometry geometry;  ///< create() computes num_ranks and settings_bytes from the members below
   std::vector<std::uint32_t> ranks = {0};  ///< ranks of the node, ascending
-  double env_timeout_s = 300;
-  std::uint32_t max_restarts = 5;
-  std::string env_program;
+  double env_timeout_s = 300;              ///< value of rollout.env_timeout_s
+  std::uint32_t max_restarts = 5;          ///< value of rollout.max_restarts
+  std::string env_program;                 ///< path of the program that runs a simulation
   std::string settings;  ///< text that every simulation gets; the pool does not interpret it
 };
 

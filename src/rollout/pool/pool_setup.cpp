@@ -1,3 +1,4 @@
+// Checks that a pool of rollout workers can start, and chooses its sizes (pool_setup.h).
 #include "pool_setup.h"
 
 #include <sys/resource.h>
@@ -24,7 +25,7 @@ void require_program(const std::filesystem::path& program) {
   }
 }
 
-/// The limit of a resource. If there is none, getrlimit() reports the largest number.
+/// The soft limit of a resource. If there is no limit, getrlimit() reports the largest number.
 rlim_t limit_of(__rlimit_resource resource) {
   rlimit limit{};
   getrlimit(resource, &limit);

@@ -20,8 +20,8 @@ void require_spawning();
 /// @throws ResourceError naming the limit
 void require_limits(const Geometry& geometry);
 
-/// Chooses the sizes of the pool's part on this rank's node, from the environments of the node's
-/// ranks.
+/// Chooses the sizes of the part of the pool that serves this rank's node. It has the environments
+/// of all ranks of the node.
 /// @throws ConfigError if there are fewer environments than ranks
 PoolPlan plan_pool(const WorkerPoolSpec& spec, const comm::Topology& topology);
 

@@ -1,3 +1,4 @@
+// Starts a pool of rollout workers on all nodes (pool_start.h).
 #include "pool_start.h"
 
 #include <fmt/format.h>
@@ -24,11 +25,11 @@ namespace {
 // Time limits on an idle machine, in seconds. On one machine MPI starts a worker in 20 ms, and the
 // worker is ready at once. The limits are much longer, because on several machines MPI first starts
 // daemons, and programs may have to be loaded from a network file system.
-constexpr double kSpawn_s = 90.0;  ///< in which MPI starts the processes
-constexpr double kStart_s = 30.0;  ///< in which every started worker gives a sign of life
-constexpr double kMeet_s = 60.0;   ///< added to each limit above for ranks that wait for the others
-/// Number of attempts. A start that failed because the machine was busy may succeed the second
-/// time.
+constexpr double kSpawn_s = 90.0;  ///< for MPI to start the processes
+constexpr double kStart_s = 30.0;  ///< for every started worker to give a sign of life
+constexpr double kMeet_s = 60.0;   ///< added to both limits for ranks that wait for other ranks
+/// Number of attempts to start the workers. A start that failed because the machine was busy may
+/// succeed the second time.
 constexpr int kSpawns = 2;
 
 /// Factor by which a start may take longer than on an idle machine: the number of processes per
@@ -42,13 +43,13 @@ double slowdown() {
 /// The result of a step of the start on one rank, which all ranks receive. The result of a leader
 /// (first rank of a node) also tells where the memory of its node is.
 struct Outcome {
-  int code = 0;
-  pid_t pid = 0;
-  int memory_fd = -1;
-  int board_fd = -1;
+  int code = 0;             ///< an ExitCode; 0 means success
+  pid_t pid = 0;            ///< process id of the rank
+  int memory_fd = -1;       ///< descriptor of the pool's memory in that process; -1 on other ranks
+  int board_fd = -1;        ///< descriptor of the notice board; -1 on other ranks
   int missing_workers = 0;  ///< number of workers to start on the node
   std::array<char, 256> host{};
-  std::array<char, 2048> message{};
+  std::array<char, 2048> message{};  ///< text of the error
 };
 
 Outcome failure(ExitCode code, const std::string& text) {
@@ -170,8 +171,8 @@ Outcome start_on_all_nodes(const comm::MpiSession& session, const WorkerPoolSpec
   return failed == all.end() ? Outcome{} : *failed;
 }
 
-/// Closes a pool whose start has failed. A worker that starts late finds no pool, or the pool of
-/// the next attempt.
+/// Closes a pool whose start has failed. A worker that starts late finds either no pool on the
+/// notice board or the pool of the next attempt.
 void give_up(const PoolMemory& memory) {
   memory.pool().closing.store(1, std::memory_order_release);
   JobWorkers& workers = JobWorkers::of_this_process();

@@ -1,4 +1,5 @@
-/// start_pool(), with which WorkerPool starts: it creates the memory and starts rollout workers.
+/// start_pool() creates the memory of a WorkerPool and starts its rollout workers. The constructor
+/// of WorkerPool calls it.
 #pragma once
 
 #include "pool_memory.h"

@@ -1,3 +1,4 @@
+// Commands and answers in a slot, the shared memory of one simulation (slot.h).
 #include "slot.h"
 
 #include <unistd.h>

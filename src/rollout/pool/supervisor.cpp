@@ -1,3 +1,5 @@
+// The main loop of a rollout worker: starts its simulation processes, kills those that are stuck,
+// and starts new ones for those that have died (supervisor.h).
 #include "supervisor.h"
 
 #include <fcntl.h>
@@ -20,14 +22,14 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr std::int64_t kTickMs = 50;
-constexpr std::int64_t kOrphanCheckNs = 250'000'000;
+constexpr std::int64_t kTickMs = 50;                  ///< longest time between two rounds of checks
+constexpr std::int64_t kOrphanCheckNs = 250'000'000;  ///< time between two calls of orphaned()
 /// A simulation that stays stopped (by a signal) for longer is replaced. If a whole job was stopped
 /// and is continued, all of its processes run again within this time.
 constexpr std::int64_t kStoppedNs = 500'000'000;
-constexpr std::size_t kTailBytes = 1500;
-constexpr int kMaxReads = 64;
-constexpr double kFirstPauseS = 0.1;
+constexpr std::size_t kTailBytes = 1500;  ///< bytes of a process's output that are kept
+constexpr int kMaxReads = 64;             ///< maximum reads of the output in one round of checks
+constexpr double kFirstPauseS = 0.1;      ///< pause before the first delayed restart
 constexpr double kLongestPauseS = 2.0;
 
 std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
@@ -84,7 +86,8 @@ Supervisor::End Supervisor::run() {
     for (Env& env : envs_) tend(env);
     sleep_until_something_happens();
   }
-  for (const Env& env : envs_) env.process.kill();  // all at once, before the first wait
+  // Kill all processes before waiting for the first, so that they end at the same time.
+  for (const Env& env : envs_) env.process.kill();
   for (Env& env : envs_) env.process = {};
   block.state.store(WorkerState::kStopped, std::memory_order_release);
   return end;
@@ -203,7 +206,8 @@ void Supervisor::handle_death(Env& env, const std::string& how) {
 void Supervisor::give_up(const std::string& why) {
   PoolHead& pool = head_of(head_.bytes());
   FatalState none = FatalState::kNone;
-  if (!pool.fatal.compare_exchange_strong(none, FatalState::kWriting)) return;  // not the first
+  // Only the first worker that gives up writes its reason.
+  if (!pool.fatal.compare_exchange_strong(none, FatalState::kWriting)) return;
   pool.fatal_text.set(why);
   pool.fatal.store(FatalState::kWritten, std::memory_order_release);
   for (std::uint32_t r = 0; r < geometry_.num_ranks; ++r) ring(bell_of(bells_.bytes(), r));

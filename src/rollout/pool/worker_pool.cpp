@@ -1,3 +1,5 @@
+// WorkerPool: a pool whose environments run in processes that the rollout workers of a node start.
+// The ranks exchange commands and answers with them through shared memory (layout.h).
 #include "traffic/rollout/pool/worker_pool.h"
 
 #include <fmt/format.h>
@@ -22,7 +24,7 @@ namespace traffic::rollout {
 namespace {
 
 constexpr double kGlanceS = 0.5;  ///< seconds between checks of the workers while a rank waits
-constexpr double kCloseS = 10.0;  ///< seconds that the workers have to end their simulations
+constexpr double kCloseS = 10.0;  ///< seconds within which workers must end their simulations
 constexpr double kMeetS = 600.0;  ///< maximum seconds that ranks wait for each other in close()
 
 /// One environment of this rank.
@@ -53,8 +55,8 @@ struct WorkerPool::State {
 
   const comm::MpiSession& session;
   std::optional<PoolMemory> memory;
-  std::vector<MyEnv> envs;  ///< parallel to my_envs()
-  double worker_silence_s = 0;
+  std::vector<MyEnv> envs;      ///< one for each element of my_envs(), in this order
+  double worker_silence_s = 0;  ///< without a sign of life for longer, a worker counts as stopped
   std::int64_t oom_kills_before = num_oom_kills();
   bool closed = false;
 };

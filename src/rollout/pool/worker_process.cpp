@@ -1,3 +1,4 @@
+// The main function of rollout_worker: serves one pool after the other until the job ends.
 #include <fmt/format.h>
 #include <sys/types.h>
 
@@ -23,8 +24,8 @@
 namespace traffic::rollout {
 namespace {
 
-/// Where the notice board is: the process id of the node's leader (its first rank) and the leader's
-/// descriptor.
+/// Where the notice board is, on which the worker finds the pools to serve: the process id of the
+/// node's leader (its first rank), and the leader's descriptor of the board.
 struct Source {
   pid_t pid = 0;
   int fd = -1;
@@ -54,8 +55,8 @@ std::optional<std::uint32_t> claim_number(const os::Descriptor& pool) {
   return number < head.geometry.num_workers() ? std::optional(number) : std::nullopt;
 }
 
-/// Ignores signals, because the ranks handle them. If a signal ended a worker, mpirun would end the
-/// whole job. The simulations inherit this setting.
+/// Makes this process ignore signals; the ranks handle them. If a signal ended a worker, mpirun
+/// would end the whole job. The simulations inherit this setting.
 void leave_signals_to_ranks() {
   for (const int number : {SIGUSR1, SIGUSR2, SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     std::signal(number, SIG_IGN);

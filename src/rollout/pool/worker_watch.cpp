@@ -1,3 +1,4 @@
+// Checks and ends the rollout workers of a node while a rank uses a pool (worker_watch.h).
 #include "worker_watch.h"
 
 #include <fmt/format.h>

@@ -9,8 +9,8 @@ namespace traffic::rollout {
 /// Requires that the pool can still be used.
 /// @param grace_s seconds to wait before throwing if the leader (first rank of the node) has closed
 /// the pool. In this time the leader can report its own error and end the job.
-/// @throws WorkerError if a worker has given up on a simulation (with the simulation's last
-/// output), or if the node's leader has closed the pool
+/// @throws WorkerError if a worker has given up a simulation (the text contains the simulation's
+/// last output), or if the node's leader has closed the pool
 void require_open(const PoolMemory& memory, double grace_s);
 
 /// Waits until all workers have given a sign of life. Only the leader calls it.
@@ -19,7 +19,8 @@ void wait_for_workers(const PoolMemory& memory, double timeout_s);
 
 /// Requires that all workers of the node run.
 /// @param limit_s seconds without a sign of life after which a worker counts as stopped
-/// @param oom_kills_before num_oom_kills() when the workers started
+/// @param oom_kills_before num_oom_kills() (processes that the kernel has killed for lack of
+/// memory) when the workers started
 /// @throws WorkerError if a worker is gone or stopped
 void require_workers_alive(const PoolMemory& memory, double limit_s, std::int64_t oom_kills_before);
 

@@ -1,3 +1,4 @@
+// ActingLights: lets a rank's policy set the traffic lights of a simulation (acting_lights.h).
 #include "acting_lights.h"
 
 #include <algorithm>

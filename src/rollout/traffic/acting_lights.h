@@ -1,6 +1,6 @@
-/// ActingLights, the agent `lights` within a SUMO simulation. It carries out the choices of the
-/// rank's policy, measures the time that vehicles lose before each light, and reports the lights
-/// that must choose.
+/// ActingLights, the agent `lights` (all traffic lights) within a SUMO simulation. It carries out
+/// what the rank's policy chooses, and measures the time that vehicles lose before each light. It
+/// reports to the rank for which lights the policy must choose next.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +42,9 @@ class ActingLights final : public AgentInSimulation {
   Setter setter_ = Setter::kProgram;
   std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< empty if no graph is needed
   // Measured or found in the present control period:
-  std::vector<double> lost_s_;
-  std::vector<LightChoice> choices_;
-  std::vector<float> rows_;
+  std::vector<double> lost_s_;        ///< [lights] time in seconds that vehicles have lost
+  std::vector<LightChoice> choices_;  ///< lights for which the policy must choose
+  std::vector<float> rows_;           ///< features of the greens among which they can choose
   scene::SignalGraph graph_;
 };
 

@@ -1,3 +1,4 @@
+// ActingVehicles: lets a rank's policy command the vehicles of a simulation (acting_vehicles.h).
 #include "acting_vehicles.h"
 
 #include <algorithm>

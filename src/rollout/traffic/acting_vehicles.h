@@ -1,6 +1,6 @@
 /// ActingVehicles, the agent `vehicles` within a SUMO simulation. It carries out the commands of
-/// the rank's policy. It reports frames (graphs of all vehicles), candidates for commands, the
-/// vehicles under control, and the commands and advice of scripts.
+/// the rank's policy. To the rank it reports frames (graphs of all vehicles), the vehicles that may
+/// get a command (candidates), the vehicles under control, and what scripts command or advise.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,8 @@ class ActingVehicles final : public AgentInSimulation {
  private:
   /// Stores the present frame if the rank observes the vehicles in this episode.
   void note_frame();
-  /// Counts the vehicles under control in this step, with hard braking and unsafe gaps.
+  /// Counts, for each vehicle under control, its steps, and those with hard braking or an unsafe
+  /// gap of it or its follower.
   void note_controlled();
 
   scene::CandidateRule candidate_rule_;

@@ -1,3 +1,4 @@
+// The table of agents: how the messages about each agent are written and read.
 #include "traffic/rollout/traffic/agent_format.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Makes the scripted controller that env.beside names (companion.h).
 #include "companion.h"
 
 #include "traffic/sim/env_options.h"

@@ -1,3 +1,4 @@
+// Names the folder with the saved traffic in which episodes begin.
 #include "traffic/rollout/traffic/episode.h"
 
 #include "traffic/core/hash.h"

@@ -1,3 +1,5 @@
+// LightChooser: finds the traffic lights that must choose, lists the greens among which they can
+// choose, and converts choices to commands.
 #include "traffic/rollout/traffic/light_choices.h"
 
 #include <algorithm>
@@ -8,8 +10,9 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr std::size_t kStay = 0;
-constexpr std::size_t kMoveOn = 1;
+// The two choices of a light that keeps its program.
+constexpr std::size_t kStay = 0;    // the phase lasts at least until the next decision
+constexpr std::size_t kMoveOn = 1;  // the phase ends
 
 }  // namespace
 

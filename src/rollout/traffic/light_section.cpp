@@ -1,3 +1,4 @@
+// Encodes and decodes what a simulation tells its rank about traffic lights (light_section.h).
 #include "light_section.h"
 
 #include "graph_edges.h"
@@ -8,12 +9,12 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr std::size_t kMaxLights = std::size_t{1} << 15;  // more lights than any city has
+constexpr std::size_t kMaxLights = std::size_t{1} << 15;  // more than any city has
 constexpr std::size_t kAnswerBytes = std::size_t{16}
                                      << 20;  // enough for the lights of a large city
 
-/// Head of the section. The arrays lost_s, choices and rows follow, then the graph if num_nodes is
-/// not 0.
+/// Head of the section: numbers of elements. The arrays lost_s, choices and rows follow, then the
+/// graph if num_nodes is not 0.
 struct LightsHead {
   std::uint32_t num_lights;
   std::uint32_t num_choices;

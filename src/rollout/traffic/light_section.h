@@ -1,5 +1,5 @@
-/// Encodes and decodes the section of the agent `lights` in messages between a simulation and its
-/// rank.
+/// Encodes and decodes the section of the agent `lights` (all traffic lights) in messages between a
+/// simulation and the rank that trains with it.
 #pragma once
 
 #include "traffic/rollout/traffic/agent_format.h"
@@ -11,7 +11,7 @@ namespace traffic::rollout {
 /// @throws WorkerError if the section does not fit
 void write_lights(const LightSection& lights, ByteWriter& section);
 
-/// The row of the agent `lights` in the table of agents (agent_format.h).
+/// The entry of the agent `lights` in the table of agents (agent_format.h).
 AgentFormat lights_format();
 
 }  // namespace traffic::rollout

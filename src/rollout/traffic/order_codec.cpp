@@ -1,3 +1,4 @@
+// Encodes and decodes the orders of a rank to a simulation (order_codec.h).
 #include "order_codec.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 namespace traffic::rollout {
 namespace {
 
+/// The description of an episode as bytes; see EpisodeSpec for the meaning of the members.
 struct EpisodeRecord {
   std::uint64_t seed;
   double demand_scale;
@@ -26,7 +28,7 @@ struct EpisodeRecord {
 };
 static_assert(sizeof(EpisodeRecord) == kEpisodeBytes);
 
-/// Head of an order with commands. The sections of the agents follow.
+/// Head of an order with commands. A section for each agent follows, with the agent's commands.
 struct OrdersHead {
   std::uint64_t mark;
   std::uint64_t num_sections;

@@ -16,11 +16,12 @@
 namespace traffic::rollout {
 
 inline constexpr std::size_t kEpisodeBytes = 256;
+/// Encodes the description of an episode.
 std::array<std::byte, kEpisodeBytes> write_episode(const EpisodeSpec& spec);
 /// @throws WorkerError if the bytes do not describe an episode
 EpisodeSpec read_episode(std::span<const std::byte> bytes);
 
-/// Replaces `bytes` by the encoded orders.
+/// Encodes the commands to all agents. @param bytes overwritten with the result
 void write_orders(const Orders& orders, std::vector<std::byte>& bytes);
 /// The commands to one agent.
 struct OrderSection {

@@ -1,3 +1,4 @@
+// Encodes and decodes the answer of a simulation after a control period (period_codec.h).
 #include "period_codec.h"
 
 #include <array>
@@ -11,11 +12,11 @@ namespace traffic::rollout {
 namespace {
 
 constexpr std::uint32_t kPeriodMark = 0x54525045;
-/// Bytes reserved for the head and the growth of each step and conflict.
+/// Bytes reserved for the head and the arrays growth and conflict_growth.
 constexpr std::size_t kCommonBytes = std::size_t{8} << 20;
 
-/// Head of the message. The arrays growth [S] and conflict_growth [S, C] follow, then the sections
-/// of the agents.
+/// Head of the message. The arrays growth [S] and conflict_growth [S, C] follow, for S steps and C
+/// conflicts, then the sections of the agents.
 struct PeriodHead {
   std::uint32_t mark;
   std::uint8_t terminated;

@@ -1,6 +1,6 @@
-/// Encodes and decodes Period, the answer of a simulation after a control period. The bytes in
-/// shared memory are a head, the growth of the objective, then a section for each agent in
-/// env.agents.
+/// Encodes and decodes Period, the answer of a simulation after a control period (the time between
+/// two decisions). The bytes in shared memory are a head, the growth of the objective
+/// (env.objective) in each step, then a section for each agent in env.agents.
 ///
 /// Heads hold the sizes of arrays. The reader checks every array against the size of the buffer,
 /// because a broken simulation may have written wrong sizes.

@@ -1,5 +1,5 @@
-/// The head before each agent's section in an order or an answer: the agent's name and the
-/// section's size.
+/// SectionHead, which begins the section of an agent in a message between a rank and a simulation.
+/// It holds the agent's name and the section's size.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct SectionHead {
 /// Converts a size to the type that heads use for counts.
 inline std::uint32_t count_of(std::size_t size) { return static_cast<std::uint32_t>(size); }
 
-/// Reads the next section of a message.
+/// The next section of a message; the constructor reads it.
 struct ReadSection {
   SectionHead head;
   std::span<const std::byte> content;

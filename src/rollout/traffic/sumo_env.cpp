@@ -1,3 +1,4 @@
+// The main function of the program sumo_env, which runs a SUMO simulation for a training.
 #include "traffic/rollout/traffic/sumo_env.h"
 
 #include <memory>

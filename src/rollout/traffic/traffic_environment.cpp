@@ -1,3 +1,5 @@
+// TrafficEnvironment: runs episodes in SUMO for a rank. It carries out orders, measures how the
+// objective grows in each step, and saves or loads traffic in which episodes begin.
 #include "traffic_environment.h"
 
 #include <fmt/format.h>
@@ -20,9 +22,9 @@
 namespace traffic::rollout {
 namespace {
 
-/// Seconds by which the saved traffic of a piece is older than the start of the piece. The
-/// simulation runs for this time before the first decision, because some features look back in
-/// time.
+/// Seconds by which the saved traffic of a piece (a part of a long scenario that is run as an
+/// episode) is older than the begin of the piece. The simulation runs for this time before the
+/// first decision, because some features look back in time.
 constexpr double kLookBack_s = scene::kRecentS;
 
 /// Name of the episode's scenario.

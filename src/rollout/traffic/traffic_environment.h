@@ -38,13 +38,14 @@ class TrafficEnvironment final : public Environment {
   void begin_episode(const EpisodeSpec& spec);
   void load_traffic(const EpisodeSpec& spec);
   [[nodiscard]] std::unique_ptr<scene::Controller> make_script(const std::string& name) const;
-  /// File with the saved traffic in which a piece (EpisodeSeed::piece) begins.
+  /// File with the saved traffic in which a piece begins. A piece is a part of a long scenario that
+  /// is run as an episode (EpisodeSeed::piece).
   [[nodiscard]] std::filesystem::path piece_file(std::uint64_t seed, std::int64_t piece) const;
-  /// Saves the present traffic at the times at which the traffic of a piece must be saved.
+  /// Saves the present traffic if a piece begins in it.
   void save_piece();
   /// Whether the scenario or the piece has ended.
   [[nodiscard]] bool done() const;
-  /// Whether the episode has reached env.max_time_s.
+  /// Whether the episode has reached env.max_time_s. If that is 0, there is no limit.
   [[nodiscard]] bool is_cut() const;
   void begin_period();
   void obey(std::span<const std::byte> order);

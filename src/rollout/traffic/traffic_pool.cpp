@@ -1,3 +1,5 @@
+// TrafficPool: a pool of SUMO simulations. It encodes the orders of a rank, and decodes and checks
+// the answers.
 #include "traffic/rollout/traffic/traffic_pool.h"
 
 #include <fmt/format.h>

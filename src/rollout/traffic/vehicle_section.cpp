@@ -1,3 +1,4 @@
+// Encodes and decodes what a simulation tells its rank about vehicles (vehicle_section.h).
 #include "vehicle_section.h"
 
 #include <algorithm>
@@ -17,8 +18,8 @@ constexpr std::uint32_t kFrameMark = 0x54524652;
 constexpr std::size_t kGlobals = std::tuple_size_v<decltype(scene::GraphFrame::global_features)>;
 constexpr std::size_t kEdgeFeatures = 4;
 
-/// Head of the section. The frames follow, then the arrays candidates, controlled, scripted and
-/// advice.
+/// Head of the section: numbers of elements. The frames (graphs of all vehicles) follow, then the
+/// arrays candidates, controlled, scripted and advice.
 struct VehiclesHead {
   std::uint32_t num_frames;
   std::uint32_t num_candidates;
@@ -71,7 +72,8 @@ scene::FrameView read_frame(ByteReader& reader, std::size_t num_features) {
         "were found",
         num_features);
   }
-  // Each count is read once, so that the checked values are the values that are used.
+  // Each count is read from shared memory once. If the simulation changes it later, the value that
+  // was checked is still the value that is used.
   const std::uint64_t nodes = head.nodes;
   const std::uint64_t edges = head.edges;
   scene::FrameView frame;

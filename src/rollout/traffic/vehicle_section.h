@@ -1,5 +1,5 @@
-/// Encodes and decodes the section of the agent `vehicles` in messages between a simulation and its
-/// rank.
+/// Encodes and decodes the section of the agent `vehicles` in messages between a simulation and the
+/// rank that trains with it.
 #pragma once
 
 #include "traffic/rollout/traffic/agent_format.h"
@@ -11,7 +11,7 @@ namespace traffic::rollout {
 /// @throws WorkerError if the section does not fit
 void write_vehicles(const VehicleSection& vehicles, ByteWriter& section);
 
-/// The row of the agent `vehicles` in the table of agents (agent_format.h).
+/// The entry of the agent `vehicles` in the table of agents (agent_format.h).
 AgentFormat vehicles_format();
 
 }  // namespace traffic::rollout

@@ -47,6 +47,8 @@ report::NamedValues update_metrics(const UpdateResult& result) {
           {"train/selections", s.selections}};
 }
 
+/// The agent of vehicles that learns by PPO, first by imitating a script if imitation.iterations is
+/// above 0. In phase 3, a constraint also limits the cost of unsafe behaviour.
 class VehiclesByPpo final : public Agent {
  public:
   VehiclesByPpo(const AgentContext& context, bool constrained)

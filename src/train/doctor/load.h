@@ -36,7 +36,7 @@ struct GpuFacts {
 /// Reads the load of a GPU.
 GpuFacts look_at_gpu(at::Device device);
 /// Warns if other processes use the GPU, or if it is hot.
-/// @param choice why the rank uses this device, as the beginning of the text
+/// @param choice why the rank uses this device; the text of the finding begins with it
 Finding judge_gpu(const GpuFacts& gpu, const std::string& choice);
 
 }  // namespace traffic::train

@@ -12,7 +12,7 @@ namespace traffic::train {
 
 /// Describes the scenario's conflicts, lights, demand, duration and possible commands, and the
 /// settings that the program chooses for it.
-/// @param env sim::set_the_obvious() sets the settings that it can choose by the network
+/// @param env receives the settings that sim::set_the_obvious() chooses for the network
 std::vector<Finding> describe_network(const sim::NetworkStudy& study, config::Env& env);
 
 /// The problems of a run with this configuration, as warnings and failures.

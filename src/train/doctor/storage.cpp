@@ -73,6 +73,7 @@ os::Descriptor open_probe(const fs::path& path) {
   return file;
 }
 
+/// Seconds to write kLargeBytes to a file and flush them to the disk.
 double seconds_to_write(const fs::path& path) {
   const os::Descriptor file = open_probe(path);
   const std::vector<char> block(std::size_t{1} << 20U, 'x');

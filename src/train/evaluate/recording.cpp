@@ -27,6 +27,7 @@ constexpr std::uint8_t kNoVehicle = 255;  ///< byte of a cell without vehicles
 
 double rounded(double value) { return std::round(value * 10.0) / 10.0; }
 
+/// The smallest rectangle around a road, in metres.
 struct Rectangle {
   double left = std::numeric_limits<double>::infinity();
   double bottom = std::numeric_limits<double>::infinity();

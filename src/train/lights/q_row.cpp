@@ -11,6 +11,7 @@
 namespace traffic::train::lights {
 namespace {
 
+/// The n-step return of a decision of a traffic light.
 struct ReturnOfDecision {
   double sum = 0.0;       ///< sum of rewards, discounted to the decision
   double discount = 1.0;  ///< discount of the state after these rewards

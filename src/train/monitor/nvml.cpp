@@ -9,11 +9,13 @@ namespace {
 constexpr int kSuccess = 0;
 constexpr int kGpuSensor = 0;  ///< NVML_TEMPERATURE_GPU
 
+/// nvmlUtilization_t of NVML, the management library of NVIDIA's driver.
 struct Utilization {
   unsigned int gpu = 0;  ///< %
   unsigned int memory = 0;
 };
 
+/// nvmlMemory_t of NVML; all values in bytes.
 struct Memory {
   unsigned long long total = 0;
   unsigned long long free = 0;

@@ -8,10 +8,11 @@
 namespace traffic::train {
 namespace {
 
+/// Sums over all calls of one operation.
 struct Sums {
   std::int64_t calls = 0;
   double total_ms = 0;
-  double own_ms = 0;
+  double own_ms = 0;  ///< total_ms without the time of operations inside these calls
 };
 
 using NameAndPlace = std::pair<std::string, std::string>;

@@ -12,6 +12,7 @@
 namespace traffic::train {
 namespace {
 
+/// One Adam update of all parameters on the CPU, in a single loop.
 TRAFFIC_VECTORISED void update_cpu(float* __restrict parameter, const float* __restrict gradient,
                                    float* __restrict exp_avg, float* __restrict exp_avg_sq,
                                    std::int64_t size, const AdamCoefficients& coefficients) {

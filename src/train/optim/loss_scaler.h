@@ -12,8 +12,8 @@ namespace traffic::train {
 /// ReduceResult::finite is; then all ranks have the same scale. Gradients contain the scale, and
 /// the caller divides them by it before clipping or using them. Not thread-safe.
 ///
-/// The algorithm is the algorithm of torch.amp.GradScaler with one addition: the scale is lowered
-/// only from the `hysteresis`-th overflow in a row on.
+/// The algorithm is that of torch.amp.GradScaler with two additions. The scale is lowered only from
+/// the `hysteresis`-th overflow in a row on, and it stays between `min` and `max`.
 class LossScaler {
  public:
   /// The state that a checkpoint stores.

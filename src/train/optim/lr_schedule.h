@@ -13,12 +13,12 @@ enum class Decay : std::uint8_t { kCosine, kLinear };
 
 /// A schedule. A step is an optimiser step or an iteration.
 struct LrSchedule {
-  double peak = 1e-3;   ///< rate before the decay begins, after the warm-up
+  double peak = 1e-3;   ///< rate after the warm-up, from which the decay begins
   double floor = 1e-6;  ///< rate from step total_steps on
   std::int64_t warmup_steps = 0;
   std::int64_t total_steps = 1;
   Decay decay = Decay::kCosine;
-  std::int64_t first_step = 0;  ///< first step of the warm-up
+  std::int64_t first_step = 0;  ///< first step of the warm-up; before a warm-up the rate is 0
 
   /// Rate of the update with index `step` (0-based). A resumed run needs only this number to
   /// continue. From step `warmup_steps` on the rate decays linearly or along half a cosine (source:

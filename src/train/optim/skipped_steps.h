@@ -12,7 +12,7 @@ struct SkippedSteps {
   std::int64_t total = 0;     ///< number in the whole training
   std::int64_t in_a_row = 0;  ///< number since the last update
 
-  /// Adds one to in_a_row.
+  /// Adds one to in_a_row, not to total.
   /// @param of_what the part of the model, for the message
   /// @param advice the setting to resume with, for the message
   /// @throws NumericError if ten updates in a row were skipped

@@ -39,8 +39,8 @@ void draw_uniforms(std::uint64_t seed, std::int64_t step, std::span<float> unifo
 /// Computes observations and decisions. It keeps no state of the simulations.
 class Decider {
  public:
-  /// Function that writes the random numbers for the M candidates of a state: [M *
-  /// Policy::uniform_columns()].
+  /// Function that writes the random numbers for the M candidates of the state with index `state`.
+  /// `uniforms` has M * Policy::uniform_columns() elements.
   using Draw = std::function<void(std::size_t state, std::span<float> uniforms)>;
 
   Decider(Perception& perception, Policy& policy) : perception_(perception), policy_(policy) {}

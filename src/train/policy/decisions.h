@@ -13,7 +13,8 @@ namespace traffic::train {
 
 inline constexpr std::int64_t kNoCommand = 0;  ///< index of the command "none"
 
-/// Lane actions are columns of the lane head: 0 right, 1 keep, 2 left.
+/// Lane actions are columns of the lane head, the output of the network for lane changes:
+/// 0 right, 1 keep, 2 left.
 inline constexpr std::int64_t kKeepLane = 1;
 constexpr scene::LaneChange lane_change_of(std::int64_t column) {
   return static_cast<scene::LaneChange>(column - kKeepLane);

@@ -11,6 +11,8 @@
 namespace traffic::train {
 namespace {
 
+/// Controls the traffic lights of one simulation with the trained policy of a checkpoint. It gives
+/// vehicles no commands.
 class LightController final : public scene::Controller {
  public:
   LightController(const checkpoint::Snapshot& snapshot, Decides decides)

@@ -24,8 +24,8 @@ float* write_row(const torch::Tensor& table, std::int64_t row, float* to) {
 }
 
 /// Index of each candidate among the connected vehicles.
-/// @param connected nodes, ascending
-/// @param candidates nodes
+/// @param connected nodes of the connected vehicles, ascending
+/// @param candidates nodes of the candidates
 std::vector<std::int64_t> find_among(const std::vector<std::int64_t>& connected,
                                      const std::vector<std::int64_t>& candidates) {
   std::vector<std::int64_t> places;

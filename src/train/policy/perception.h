@@ -23,11 +23,11 @@ namespace traffic::train {
 
 /// The groups of inputs; each member says whether vehicles.inputs names the group.
 struct InputGroups {
-  bool features = false;
-  bool globals = false;
-  bool encoding = false;
-  bool pooled = false;
-  bool latents = false;
+  bool features = false;  ///< features of the candidate
+  bool globals = false;   ///< features of the whole road
+  bool encoding = false;  ///< the encoder's encoding of the candidate
+  bool pooled = false;    ///< mean of the encodings of all connected vehicles
+  bool latents = false;   ///< the world model's latents of the candidate
 
   /// @throws ConfigError if no group is named
   explicit InputGroups(const std::vector<std::string>& names);
@@ -99,9 +99,10 @@ class Perception {
   struct Encoded {
     torch::Tensor nodes;                  ///< [N, F] normalised
     std::vector<std::int64_t> connected;  ///< [V] rows in `nodes`; empty if no encodings are used
-    std::vector<std::int64_t> connected_ptr;  ///< [B + 1]
-    torch::Tensor encoding;                   ///< [V, hidden] on the CPU; undefined if unused
-    torch::Tensor hidden;  ///< [V, lstm_hidden] on the device; undefined if unused
+    /// [B + 1] first connected vehicle of each frame.
+    std::vector<std::int64_t> connected_ptr;
+    torch::Tensor encoding;  ///< [V, hidden] on the CPU; undefined if unused
+    torch::Tensor hidden;    ///< [V, lstm_hidden] on the device; undefined if unused
   };
   [[nodiscard]] Encoded encode(std::span<const ObservationInput> inputs);
   /// Runs one step of the world model on one frame of each of several simulations, and updates
@@ -114,16 +115,17 @@ class Perception {
                          const torch::Tensor& encoding);
   /// The data from which the observations of the last frames are written.
   struct Known {
-    std::vector<const scene::FrameView*> last;
+    std::vector<const scene::FrameView*> last;  ///< [B] last frame of each simulation
     std::vector<std::int64_t> node_ptr;  ///< [B + 1] first row of each frame in Encoded::nodes
     Candidates candidates;
     Encoded encoded;
-    /// [M] indices among the connected vehicles; empty if no encodings are used.
+    /// [M] index of each candidate among the connected vehicles; empty if no encodings are used.
     std::vector<std::int64_t> candidate;
     torch::Tensor latents;  ///< [M, impact] on the CPU; undefined if unused
     /// [M] index of the advised command; empty if there is no advisor.
     std::vector<std::size_t> advised;
   };
+  // Each of these functions fills the tensor of ObservationBatch that its name contains.
   void write_own(const Known& known, const torch::Tensor& own) const;
   void write_shared(const Known& known, const torch::Tensor& shared) const;
   void write_conflicts(const Known& known, const ObservationBatch& batch) const;

@@ -27,6 +27,7 @@
 namespace traffic::train {
 namespace {
 
+/// Commands the vehicles of one simulation with the trained policy of a checkpoint.
 class PolicyController final : public scene::Controller {
  public:
   PolicyController(const checkpoint::Snapshot& snapshot, std::optional<Decides> decides)

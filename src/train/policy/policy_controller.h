@@ -29,7 +29,8 @@ CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
 /// Loads the controller of vehicles, traffic lights or both from a checkpoint; it runs on the CPU.
 /// It uses the control period, the zone, the commands and the maximum number of vehicles of its
 /// training. The name may say whether the controller decides greedily or by sampling; by default,
-/// the checkpoint says it. If the checkpoint holds both agents, the lights always decide greedily.
+/// the checkpoint's setting applies. If the checkpoint holds both agents, the lights always decide
+/// greedily.
 /// @throws CheckpointError if the checkpoint holds no controller
 std::unique_ptr<scene::Controller> make_policy_controller(const CheckpointName& name);
 

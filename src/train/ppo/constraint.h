@@ -1,7 +1,7 @@
 /// The constraint of phase 3, which limits the cost of unsafe behaviour. It consists of a critic
 /// that predicts costs, and a Lagrange multiplier that weighs cost against reward. In each
-/// iteration, the learner of vehicles calls observe(), which updates the multiplier, and then
-/// weigh().
+/// iteration of PPO, the agent of vehicles calls observe(), which updates the multiplier. Its
+/// learner then calls weigh().
 #pragma once
 
 #include <torch/types.h>

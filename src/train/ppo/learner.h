@@ -29,7 +29,7 @@ namespace traffic::train {
 /// Result of an update, equal on all ranks.
 struct UpdateResult {
   rl::PpoStatistics statistics;  ///< statistics of the last epoch
-  double grad_norm = 0.0;        ///< mean over the policy's steps, before clipping
+  double grad_norm = 0.0;        ///< policy's gradient norm before clipping, mean over the steps
   double learning_rate = 0.0;
   double ent_coef = 0.0;
   double mean_return = 0.0;         ///< mean over states and conflicts
@@ -40,10 +40,10 @@ struct UpdateResult {
   double imitation_agreement = 0.0;
   /// The F1 score in each scenario; empty if there is only one scenario.
   std::vector<double> imitation_agreements{};
-  double prior_coef = 0.0;  ///< weight of the penalty of the prior
+  double prior_coef = 0.0;  ///< weight of the penalty that keeps the policy near the prior
   double prior_kl = 0.0;    ///< divergence from the prior before the update, nats per decision
-  std::int64_t epochs = 0;
-  std::int64_t steps = 0;
+  std::int64_t epochs = 0;  ///< number of epochs that were begun
+  std::int64_t steps = 0;   ///< number of optimiser steps of the policy
 };
 
 class Learner {

@@ -16,13 +16,13 @@ namespace traffic::train {
 struct LossTerms {
   torch::Tensor old_log_prob;       ///< [D]
   torch::Tensor advantages;         ///< [D]
-  torch::Tensor selection_decides;  ///< [B] bool
+  torch::Tensor selection_decides;  ///< [B] bool: there were more candidates than picks
   torch::Tensor old_selection;      ///< [B] log-probability of the selection before the update
   torch::Tensor selection;          ///< [B] advantage of the selection
-  torch::Tensor conflict;           ///< [B, C, conflict]
-  torch::Tensor exists;             ///< [B, C] bool
-  torch::Tensor old_values;         ///< [B, C]
-  torch::Tensor returns;            ///< [B, C]
+  torch::Tensor conflict;           ///< [B, C, conflict] inputs of the value network
+  torch::Tensor exists;             ///< [B, C] bool: the state's road has this conflict
+  torch::Tensor old_values;         ///< [B, C] values before the update, standardised
+  torch::Tensor returns;            ///< [B, C] standardised
 };
 
 /// Picks the terms of a minibatch from those of the whole experience.

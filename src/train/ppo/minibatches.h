@@ -11,9 +11,10 @@
 
 namespace traffic::train {
 
-/// Identifies an epoch. The order of its states is drawn from these numbers and a seed.
+/// Identifies an epoch and gives the size of its minibatches. The order of the states is drawn from
+/// a seed and the first three numbers.
 struct EpochKey {
-  std::uint64_t stream = 0;
+  std::uint64_t stream = 0;  ///< number of the random stream; each user has its own
   std::int64_t iteration = 0;
   std::int64_t epoch = 0;
   std::int64_t size = 1;  ///< states of all ranks in a minibatch

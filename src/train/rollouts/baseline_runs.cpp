@@ -37,6 +37,7 @@ struct Measured {
   }
 };
 
+/// Inputs of measure().
 struct MeasureInput {
   const config::Config& config;
   std::int64_t scenario = 0;

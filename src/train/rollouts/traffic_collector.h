@@ -48,8 +48,8 @@ struct Behaviour {
   /// Share of the episodes with experts in which the policy commands the vehicles. The commands
   /// that the expert would give in each state are then kept as the decisions (DAgger).
   double advised_share = 0.0;
-  /// The collector calls it between the answers of simulations. Once it returns true, the call ends
-  /// early, with Collected::given_up set.
+  /// run() and run_fragments() call it between the answers of simulations. Once it returns true,
+  /// they return early, with Collected::given_up set. If it is empty, they never return early.
   rollout::Collector::Stop gives_up{};
   /// Where the saved traffic of each scenario is. It is set if episodes are pieces of scenarios,
   /// which begin in saved traffic; otherwise it is empty.

@@ -351,7 +351,7 @@ class Settings {
   /// search.training_minutes. About a tenth of the time is for the uncontrolled runs, a fifth for
   /// evaluations, a tenth for the final comparison, and the rest for learning.
   void fit_time() {
-    // Number of episodes that could be simulated in the time of the training.
+    // Number of whole episodes that could be simulated in search.training_minutes.
     const double all = 60.0 * config_.search.training_minutes / episode_s();
     const auto fit = [](double episodes, double minimum, double maximum) {
       return static_cast<std::int64_t>(std::clamp(episodes, minimum, maximum));

@@ -16,6 +16,7 @@ namespace traffic::train {
 namespace snakes {
 namespace {
 
+/// A team that a scripted opponent of the game plays.
 class ScriptedTeam final : public SnakesTeam {
  public:
   explicit ScriptedTeam(game::Opponent opponent) : opponent_(opponent) {}

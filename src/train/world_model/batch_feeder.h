@@ -18,10 +18,10 @@ struct FedBatch {
   double samples = 0.0;   ///< number of samples
 };
 
-/// Returns the batches of a loader one by one. With a side stream, it copies the next batch while
-/// the GPU computes with the current batch. If the loader uses page-locked memory, the host does
-/// not wait for the copy. The feeder may have read one batch more than next() has returned; state()
-/// does not include that batch.
+/// Returns the batches of a loader one by one. With a side stream (a queue of work beside the main
+/// computation), it copies the next batch while the GPU computes with the current batch. If the
+/// loader uses page-locked memory, the host does not wait for the copy. The feeder may have read
+/// one batch more than next() has returned; state() does not include that batch.
 class BatchFeeder {
  public:
   /// @param loader must outlive this object, which is its only user

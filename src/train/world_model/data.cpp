@@ -17,6 +17,8 @@
 namespace traffic::train {
 namespace {
 
+/// Makes a loader of this rank's batches of a split.
+/// @param seed seed of the order of the samples and of augmentation
 std::unique_ptr<data::TrafficLoader> make_loader(std::shared_ptr<const data::Dataset> dataset,
                                                  const config::Data& wanted, std::uint64_t seed,
                                                  const comm::Communicator& communicator) {

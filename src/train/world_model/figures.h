@@ -30,7 +30,7 @@ class StepFigures {
   double most_norm_ = 0.0;
   std::int64_t steps_ = 0;
   std::int64_t skipped_ = 0;
-  std::int64_t far_over_ = 0;  ///< steps whose gradient norm was far above clip_norm
+  std::int64_t far_over_ = 0;  ///< steps whose gradient norm was above 10 * clip_norm
 };
 
 /// The metrics of a validation, with a prefix before each name.

@@ -8,7 +8,7 @@
 namespace traffic::train {
 
 std::vector<double> shares_of_speeds(std::vector<double> samples_per_s) {
-  constexpr double kNoise = 1.1;
+  constexpr double kNoise = 1.1;  // smaller ratios of speeds are measurement noise
   std::vector<double>& shares = samples_per_s;
   const auto [slowest, fastest] = std::minmax_element(shares.begin(), shares.end());
   if (*fastest < kNoise * *slowest) return std::vector<double>(shares.size(), 1.0);

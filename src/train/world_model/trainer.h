@@ -47,7 +47,7 @@ class WorldModelTrainer {
   /// @throws NumericError after too many consecutive steps without a finite gradient
   StepResult step(BatchFeeder& batches);
 
-  /// Speed of forward and backward since the last call.
+  /// Samples and compute time of the forward and backward passes since the last call.
   ComputeSpeed take_speed() { return std::exchange(speed_, {}); }
 
   [[nodiscard]] std::int64_t global_step() const { return global_step_; }

@@ -31,6 +31,8 @@
 namespace traffic::train {
 namespace {
 
+/// Number of optimiser steps of the whole training.
+/// @param batches_per_epoch batches of one rank
 std::int64_t total_steps_of(const config::Train& train, std::int64_t batches_per_epoch) {
   const std::int64_t steps = train.epochs * (batches_per_epoch / train.accumulation_steps);
   if (steps < 1) {
@@ -54,6 +56,8 @@ void log_damage(data::TrafficLoader& loader) {
   }
 }
 
+/// The training `world_model` (phase 1). Each call of iterate() makes one optimiser step. The
+/// validation split is evaluated after some epochs, and the test split at the end.
 class WorldModelTraining final : public Training {
  public:
   explicit WorldModelTraining(Run& run)

@@ -24,6 +24,9 @@ class Matrix {
   std::int64_t columns_;
 };
 
+/// Adds the errors of the model, and of predictions with constant velocity and with constant
+/// acceleration, for all vehicles and horizons of a batch.
+/// @param weights 0 for vehicles to leave out, see vehicle_weights()
 void add_errors(const data::Batch& batch, const torch::Tensor& weights,
                 const PhysicalPrediction& prediction, double frame_s, HorizonErrors& errors) {
   const Matrix displacement(batch.future_displacement_m);
@@ -51,6 +54,7 @@ void add_errors(const data::Batch& batch, const torch::Tensor& weights,
   }
 }
 
+/// Adds the predicted conflict probabilities of a batch and whether these conflicts occurred.
 void add_conflicts(const data::Batch& batch, const torch::Tensor& weights,
                    const torch::Tensor& probability, RocHistogram& conflicts) {
   const torch::Tensor cpu = probability.to(torch::kCPU, torch::kFloat).contiguous();

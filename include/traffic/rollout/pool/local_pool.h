@@ -63,7 +63,7 @@ class LocalPool final : public EnvPool {
   LocalPoolSpec spec_;
   std::size_t lines_each_ = 0;
   std::vector<Line> rooms_;  ///< memory of the answers, in the order of my_envs()
-  std::vector<std::unique_ptr<Local>> locals_;  ///< parallel to my_envs()
+  std::vector<std::unique_ptr<Local>> locals_;  ///< in the order of my_envs()
   PoolCounters counters_;
 };
 

@@ -39,9 +39,8 @@ struct MadeStep {
 
 /// An agent within one simulation. TrafficEnvironment calls its functions in this order:
 /// - at the start of an episode: begin(), begin_period(), note_start(), write();
-/// - in every control period: begin_period(), obey(), then before_step() and note_step() for every
-/// simulation
-///   step, then write().
+/// - in every control period: begin_period(), obey(), before_step() and note_step() for every
+///   simulation step, write().
 class AgentInSimulation {
  public:
   AgentInSimulation() = default;

@@ -45,7 +45,7 @@ struct VehicleSection {
 struct LightSection {
   std::span<const double> lost_s;        ///< [L] time lost before each light within the period
   std::span<const LightChoice> choices;  ///< lights that choose now, in ascending order
-  std::span<const float> rows;           ///< [sum of num_greens, F]
+  std::span<const float> rows;  ///< [sum of num_greens, F] features of the options of all choices
   scene::SignalGraphView graph{};  ///< graph of all lights; empty if lights.encoder_layers is 0
                                    ///< or no light chooses
 };
@@ -55,7 +55,8 @@ struct LightSection {
 struct Period {
   double time_s = 0;        ///< simulated time since the start of the episode
   bool terminated = false;  ///< the scenario has reached its end
-  bool truncated = false;   ///< the episode ended at env.max_time_s or at the end of its piece
+  bool truncated = false;   ///< the episode ended at env.max_time_s, or at the end of its part of
+                            ///< a long scenario (EpisodeSeed::piece)
   std::int64_t num_conflicts = 0;
   /// [S] growth of the objective in each step. Depending on env.objective, the objective is the
   /// numerator of the throughput score, or minus the time lost (scene::EpisodeScore).
