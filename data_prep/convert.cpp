@@ -27,7 +27,8 @@ void check(const ConvertOptions& options) {
   }
 }
 
-/// Logs those facts about an input that the printed table of results does not contain.
+/// Logs what the printed table of results does not show: gaps, jumps, missing features and skipped
+/// problems of one input.
 void tell(const ConvertedInput& input) {
   if (!input.remark.empty()) spdlog::info("{}: {}", input.input, input.remark);
   if (input.gaps > 0) {
@@ -51,7 +52,8 @@ void tell(const ConvertedInput& input) {
   }
 }
 
-/// Warns if a split has no episode, because phase 1 needs all three splits.
+/// Warns if a split has no episode, because training of a world model needs episodes in all three
+/// splits.
 void warn_of_empty_splits(const std::vector<ConvertedInput>& inputs) {
   for (std::size_t s = 0; s < data::kNumSplits; ++s) {
     std::int64_t episodes = 0;

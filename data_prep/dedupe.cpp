@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 
 struct DedupeOptions {
   OutputOptions output;
-  double share = 0;  ///< an episode is left out if another has at least this share of its frames
+  double share = 0;  ///< leave out an episode if this share of its frames is in an earlier one
 };
 
 /// An episode that is left out, and the episode that contains its frames.
@@ -111,8 +111,8 @@ void add_dedupe(CLI::App& app, Chosen& chosen) {
   add_output_options(*command, options->output);
   command
       ->add_option("--share", options->share,
-                   "Leave out an episode if at least this share of its frames is in another one; 0 "
-                   "means a single frame")
+                   "Leave out an episode if at least this share of its frames is also in an "
+                   "earlier episode; 0 means that one common frame is enough")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   command->callback([&chosen, options] {

@@ -134,7 +134,7 @@ std::vector<FileAnswer> run_apart(const std::vector<FileJob>& jobs, const FileJo
     clean();
     return answers;
   } catch (...) {
-    clean();  // the processes have ended with Jobs
+    clean();  // the destructor of Jobs has ended the processes
     throw;
   }
 }

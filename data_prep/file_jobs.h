@@ -29,8 +29,8 @@ struct FileAnswer {
 
 struct FileJobOptions {
   std::string label;  ///< label of the progress bar
-  /// Folder of the outputs, from which incomplete files are removed at the end. Empty if there is
-  /// none.
+  /// Folder of the outputs, from which incomplete files are removed at the end. Empty if the jobs
+  /// write no files.
   std::string folder;
   std::int64_t jobs = 0;  ///< number of files processed at the same time; 0 means one for each CPU
 };

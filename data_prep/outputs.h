@@ -22,7 +22,7 @@ namespace traffic::data_prep {
 /// The common options of these subcommands; add_output_options() explains them.
 struct OutputOptions {
   std::vector<std::string> files;
-  std::string out;  ///< a folder
+  std::string out;  ///< folder for the new files
   std::int64_t jobs = 0;
   bool force = false;
   bool json = false;
@@ -55,6 +55,7 @@ struct Changes {
   data::WriterOptions options;
   /// The new label of an episode. If it returns nothing, the episode is left out.
   std::function<std::optional<data::EpisodeLabel>(std::size_t episode)> label;
+  /// Changes a frame before it is written.
   std::function<void(scene::GraphFrame&)> change = [](scene::GraphFrame&) {};
 };
 /// Changes that copy `file` without changing its data. They only add the command line to the

@@ -112,7 +112,7 @@ std::vector<RecordJob> make_jobs(const RecordPlan& plan, const sim::EnvOptions& 
   return jobs;
 }
 
-/// The numbers of the recorded files.
+/// The table of the recorded files, and their frames and bytes in all.
 struct Recorded {
   report::Table table;
   std::int64_t frames = 0;
@@ -172,8 +172,8 @@ void take_scenes(RecordOptions& options) {
   if (options.record_every != defaults.record_every || options.float16 ||
       options.control != defaults.control) {
     throw ConfigError(
-        "--scenes: SUMO drives all vehicles, frames are {} s apart, and numbers are float32; "
-        "remove --control, --record-every and --float16",
+        "--scenes: in scenes SUMO drives all vehicles, frames are {} s apart, and numbers are "
+        "float32; remove --control, --record-every and --float16",
         driving::kFrame_s);
   }
   options.control = "none";
@@ -209,8 +209,8 @@ ExitCode record(RecordOptions options, const std::string& command_line) {
   }
   print_result(result, options.scenes, watch.seconds(), options.json);
   if (result.stopped) {
-    throw Error(fmt::format("stopped by request; {} of {} files are complete, start again with "
-                            "--force",
+    throw Error(fmt::format("stopped by request; {} of {} files are complete; to record all files "
+                            "anew, repeat the command with --force",
                             result.files.size(), plan.num_files()),
                 ExitCode::kStopped);
   }
@@ -249,12 +249,14 @@ void add_record(CLI::App& app, Chosen& chosen) {
       ->capture_default_str();
   command
       ->add_option("--demand-scale", options->demand_scales,
-                   "Factors of the demand, separated by commas and distributed over the episodes")
+                   "Factors of the demand, separated by commas; each applies to an equal share of "
+                   "the episodes")
       ->delimiter(',')
       ->capture_default_str();
   command
       ->add_option("--control", options->control,
-                   "Controllers and their weights, distributed over the episodes")
+                   "Controllers with weights, as NAME:WEIGHT,...; each controls a share of the "
+                   "episodes in proportion to its weight")
       ->capture_default_str();
   command->add_option("--split", options->split, "Shares of train, validation and test episodes")
       ->capture_default_str();

@@ -20,7 +20,7 @@ namespace traffic::data_prep {
 namespace {
 
 constexpr double kPollS = 0.2;
-/// Time that workers have to end after a request to stop.
+/// Seconds that workers have to end after a request to stop; then they are killed.
 constexpr double kGraceSeconds = 10.0;
 
 /// Runs one job in a process of its own. Sends the messages "P EPISODES STEPS" for progress and
@@ -147,7 +147,7 @@ void Pool::end(Worker& worker, const os::Exit& exit) {
   auto code = ExitCode::kWorkers;
   std::string reason = worker.error;
   if (worker.timed_out) {
-    reason = fmt::format("the simulation was silent for {} s", options_.timeout_s);
+    reason = fmt::format("the simulation has sent no message for {} s", options_.timeout_s);
   } else if (exit.signal() != 0) {
     reason = "the process " + exit.describe();
   } else {

@@ -33,9 +33,9 @@ struct PoolResult {
 using PoolProgress = std::function<void(std::size_t episodes_done, std::int64_t steps)>;
 
 /// Runs the jobs, at most `workers` of them at the same time. This process must have only one
-/// thread, because it forks. If a worker crashes or sends nothing for options.timeout_s, it is
-/// started once more. After errors of configuration, data and resources it is not, because the
-/// error would occur again.
+/// thread, because it forks. If a worker crashes or sends nothing for options.timeout_s, run_pool()
+/// starts the job once more. It does not do so after errors of configuration, data and resources,
+/// because these would occur again.
 [[nodiscard]] PoolResult run_pool(const std::vector<RecordJob>& jobs, std::size_t workers,
                                   const RecordPlan& plan, const RecordOptions& options,
                                   const std::string& command_line, const PoolProgress& progress);

@@ -31,7 +31,8 @@ Json split_file(const Rewrite& files, const std::vector<data::Split>& splits,
   const data::DatasetReader file(files.from);
   Changes changes = unchanged(file, command_line);
   changes.info.splitting = fmt::format(
-      "by episode, {} by frames, seed {}; episodes of one origin or with a common frame together",
+      "by episode, {} of the frames for train, validation, test, seed {}; episodes with the same "
+      "simulation or a common frame are in the same split",
       options.shares, options.seed);
   changes.label = [&](std::size_t e) {
     auto label = data::label_of(file.episodes()[e]);

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Starts, shows, stops and removes runs of this machine.
-# Usage: launch/manage.sh start CONFIG [more for traffic_train]   launch/train.sh --detach
+# Usage: launch/manage.sh start CONFIG [OPTIONS OF traffic_train]  starts a training like launch/train.sh --detach
 #        launch/manage.sh status|log|stop|restart [RUN]           RUN: a run's folder; without it the newest in runs/
-#        launch/manage.sh prune [--keep N] [--yes]                all but the newest N runs (3) of each name: lists them,
-#                                                                 and removes them with --yes. Active runs stay.
+#        launch/manage.sh prune [--keep N] [--yes]                lists all runs except the newest N (3) of each name;
+#                                                                 --yes removes them. Active runs stay.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

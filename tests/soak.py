@@ -212,7 +212,7 @@ def main():
     left, samples = soak.end(), soak.samples
     print(f'[soak] {sum(soak.counts.values())} faults in {options.minutes:g} minutes:',
           ', '.join(f'{count} x {fault}' for fault, count in soak.counts.items() if count))
-    print(f'[soak] goodput: {rate:.1f} control steps a second, {100 * rate / untouched:.1f} % of the {untouched:.1f} between faults')
+    print(f'[soak] goodput: {rate:.1f} control steps a second, {100 * rate / untouched:.1f} % of the undisturbed rate, {untouched:.1f}')
 
     bad = []
     for column, name, limit in ((2, 'resident MB', 20), (3, 'descriptors', 2), (4, 'threads', 2)):

@@ -21,7 +21,7 @@ struct ConvertOptions {
   std::vector<std::string> cv_types{"cv"};
   double vehicle_length_m = 5.0;
   double vehicle_width_m = 1.8;   ///< used only in scenes
-  std::int64_t record_every = 1;  ///< number of time steps from frame to frame
+  std::int64_t record_every = 1;  ///< every how many-th time step of the recording becomes a frame
   double episode_s = -1;          ///< 0 means whole recordings; negative means 300 s if there are
                                   ///< fewer than three inputs, and otherwise whole recordings
   std::string split = "0.8,0.1,0.1";
@@ -39,10 +39,11 @@ struct ConvertedInput {
   std::string file;
   std::int64_t episodes = 0;
   std::int64_t frames = 0;
-  std::int64_t gaps = 0;          ///< number of gaps in the times
-  std::int64_t jumps = 0;         ///< number of moves that a vehicle cannot have made by driving
+  std::int64_t gaps = 0;  ///< number of gaps in the times
+  /// Number of times that a vehicle was at a place that it cannot have driven to.
+  std::int64_t jumps = 0;
   std::int64_t vehicles = 0;      ///< number of distinct vehicles
-  std::int64_t vehicle_rows = 0;  ///< sum over the written frames of their numbers of vehicles
+  std::int64_t vehicle_rows = 0;  ///< number of vehicles of a frame, summed over all written frames
   std::array<std::int64_t, data::kNumSplits> splits{};  ///< episodes of each split
   std::int64_t skipped = 0;                             ///< number of skipped problems
   std::vector<std::string> skipped_examples{};          ///< messages of the first skipped problems

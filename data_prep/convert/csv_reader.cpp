@@ -230,7 +230,7 @@ int CsvReader::require(std::initializer_list<std::string_view> names, std::strin
   for (const std::string& name : header_) {
     if (found.size() < kMostShown) found.push_back(printable(name));
   }
-  throw DataError("{}:1: there is no column {}; found: {}", file(), *names.begin(),
+  throw DataError("{}:1: there is no column {}; the columns are: {}", file(), *names.begin(),
                   fmt::join(found, ", "));
 }
 

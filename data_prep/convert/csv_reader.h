@@ -38,20 +38,22 @@ class CsvReader {
   [[nodiscard]] int find(std::initializer_list<std::string_view> names,
                          std::string_view unit = "") const;
   /// Does the same as find(), but the column must exist.
-  /// @throws DataError as find(). Also if there is no such column; the message lists all columns
+  /// @throws DataError in the same cases as find(), and if the table has none of these columns; the
+  ///   message then lists the columns of the table
   [[nodiscard]] int require(std::initializer_list<std::string_view> names,
                             std::string_view unit = "") const;
   /// A field of the current row, without quotes; empty for column -1.
   [[nodiscard]] std::string_view text(int column) const;
-  /// A field as a number with a decimal point. Commas may group its digits by three, as in
-  /// "1,118,847.5". In "13,500" the comma could also be a decimal comma. Such a number is accepted
-  /// only after a number such as "1,118,847.5" has shown that commas group digits.
+  /// Reads a field as a number with a decimal point. Commas may group its digits by three, as in
+  /// "1,118,847.5". In "13,500" the comma could also be a decimal comma. The reader therefore
+  /// accepts such a number only after it has read one like "1,118,847.5", in which commas can only
+  /// group digits.
   ///
   /// If a field is not a number, reports it and returns kUnknown. Returns kUnknown without a report
   /// for column -1, and for an empty field if `may_be_empty` is true.
   [[nodiscard]] double number(int column, bool may_be_empty = false);
-  /// Does the same as number(). Also reports a number that is not whole or not between low and
-  /// high, and returns kUnknown for it.
+  /// Does the same as number(). Also reports a number that is not whole or lies outside [low,
+  /// high], and returns kUnknown for such a number.
   [[nodiscard]] double whole_number(int column, double low, double high);
 
  private:
@@ -67,12 +69,13 @@ class CsvReader {
   bool at_end_ = false;
   std::int64_t line_ = 0;
   char separator_ = ',';
-  bool first_row_read_ = false;  ///< row_ is the first row of a table without a header
+  bool first_row_read_ = false;  ///< whether row_ holds the first row of a table without a header,
+                                 ///< which next() returns first
   bool groups_digits_ = false;   ///< whether a number has shown that commas group digits
   std::string_view row_;
   std::vector<std::string_view> fields_;
-  std::vector<std::string> header_;      ///< names of the columns as in the file
-  std::vector<std::string> normalised_;  ///< these names as normalised_name() returns them
+  std::vector<std::string> header_;      ///< names of the columns as the file spells them
+  std::vector<std::string> normalised_;  ///< names of the columns as normalised_name() returns them
   std::vector<std::string> units_;       ///< unit of each column; empty if the header states none
 };
 
@@ -89,7 +92,8 @@ void check_line_ends(const TextInput& input);
 /// the row has none of them.
 [[nodiscard]] char separator_of(std::string_view row);
 
-/// The first row of a text that is not empty, without a byte order mark; empty if there is none.
+/// The first row of the text that is not empty, without a byte order mark. Empty if all rows are
+/// empty.
 [[nodiscard]] std::string_view first_row(std::string_view text);
 
 /// Splits a row into fields, without quotes.

@@ -53,7 +53,7 @@ class FcdFields {
  public:
   FcdFields(const std::string& file, InputProblems& problems) : file_(file), problems_(problems) {}
 
-  /// Begins a vehicle that is in this line of the file.
+  /// Begins a vehicle, which the file describes in this line.
   void begin(std::int64_t line);
   /// Sets an attribute. Ignores names that are not needed.
   void set(std::string_view name, std::string_view value, RecordedFrame& frame);
@@ -68,7 +68,7 @@ class FcdFields {
   InputProblems& problems_;
   RecordedVehicle vehicle_;
   bool on_edge_ = false;  ///< whether the vehicle has the attribute edge
-  bool sound_ = true;     ///< false after an error was found in the vehicle
+  bool sound_ = true;     ///< false after an error was found in the attributes of the vehicle
 };
 
 }  // namespace traffic::data_prep

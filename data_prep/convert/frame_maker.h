@@ -23,7 +23,8 @@ struct MakerOptions {
   double vehicle_length_m = 5.0;      ///< length of vehicles whose length is not recorded
 };
 
-/// Takes the frames of a recording in their order and builds the graph of the latest frame.
+/// Takes the frames of a recording in their order (take()), and builds the graph of the latest
+/// frame (build()).
 class FrameMaker {
  public:
   virtual ~FrameMaker() = default;
@@ -44,10 +45,11 @@ class FrameMaker {
 std::unique_ptr<FrameMaker> make_mapless_maker(const MakerOptions& options, const std::string& file,
                                                InputProblems& problems);
 
-/// The routes of all vehicles of a recording, in the order of their appearance.
+/// The routes of all vehicles of a recording.
 struct Routes {
-  std::vector<std::vector<int>> kinds;    ///< distinct routes, each as a list of edges
-  std::vector<std::uint32_t> of_vehicle;  ///< index into kinds
+  std::vector<std::vector<int>> kinds;  ///< distinct routes, each as a list of edges
+  /// [vehicles, in the order of their appearance] index into kinds
+  std::vector<std::uint32_t> of_vehicle;
 };
 
 /// The index of the lane on which a vehicle is. nullopt if the network does not have the lane, or

@@ -49,9 +49,10 @@ class HighD final : public Recording {
 
   void read(const FrameSink& sink) override {
     read_tracks();
-    // Lane numbers grow from the top of the picture to the bottom. For vehicles that drive to the
-    // right of the picture, the rightmost lane therefore has the largest number. For vehicles that
-    // drive to the left, it has the smallest number.
+    // Lane numbers grow from the top of the picture to the bottom. Index 0 of our lanes is the
+    // right-hand lane in the direction of travel: the one with the largest number for vehicles
+    // that drive towards the right edge of the picture, and the one with the smallest number for
+    // the others.
     int first_up = std::numeric_limits<int>::max();
     int last_down = 0;
     const auto drives_right = [](const TrackRow& row) { return row.heading == Heading::kEast; };
@@ -95,8 +96,8 @@ class HighD final : public Recording {
     speed_limit_mps_ = meta.number(limit, true);
     if (!(speed_limit_mps_ > 0)) speed_limit_mps_ = kUnknown;  // highD writes -1 for no limit
     if (speed_limit_mps_ > kHighestLimitMps) {
-      throw DataError("{}:{}: speedLimit is {}, expected m/s, at most {}; it may be km/h", path,
-                      meta.line(), meta.text(limit), kHighestLimitMps);
+      throw DataError("{}:{}: speedLimit is {}, expected at most {} m/s; the value may be in km/h",
+                      path, meta.line(), meta.text(limit), kHighestLimitMps);
     }
   }
 
@@ -176,7 +177,7 @@ class HighD final : public Recording {
   InputProblems& problems_;
   TrackTable table_;
   std::unordered_map<std::string, std::uint32_t> index_;
-  std::vector<bool> drives_right_;  ///< [tracks]
+  std::vector<bool> drives_right_;  ///< [tracks] whether the vehicle drives towards the right edge
   double speed_limit_mps_ = kUnknown;
 };
 

@@ -13,7 +13,7 @@ namespace traffic::data_prep {
 
 /// Returns the output file for an input: --out itself if it is a NAME.h5, otherwise a file in the
 /// folder --out. Creates the folder.
-/// @param used names that earlier inputs have got; the new name is added
+/// @param used names of the output files of earlier inputs; the function adds the new name
 /// @throws ConfigError if the file exists and --force is not set
 [[nodiscard]] std::filesystem::path output_path(const ConvertOptions& options,
                                                 const std::string& input,

@@ -11,7 +11,8 @@
 namespace traffic::data_prep {
 namespace {
 
-/// A number of a vehicle and its bounds. Unknown numbers (NaN) are not checked.
+/// A quantity of a vehicle, such as its speed, with its minimum and maximum. Unknown values (NaN)
+/// are not checked.
 struct Bounds {
   const char* name;
   double value;

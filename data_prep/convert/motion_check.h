@@ -21,7 +21,7 @@ enum class Places {
 
 class MotionCheck {
  public:
-  /// @param largest_speed_error as Recording::largest_speed_error()
+  /// @param largest_speed_error see Recording::largest_speed_error()
   MotionCheck(const std::string& file, InputProblems& problems, Places places,
               double largest_speed_error)
       : file_(file), problems_(problems), places_(places), largest_ratio_(largest_speed_error) {}
@@ -30,8 +30,8 @@ class MotionCheck {
   /// Reports vehicles with impossible numbers and removes them from the frame. Sets `jumped` of
   /// vehicles that cannot have driven to their place.
   void check(RecordedFrame& frame);
-  /// Compares the displacements of the whole recording with its speeds and headings. Call it at the
-  /// end.
+  /// Compares the displacements of vehicles with their speeds and headings, over the whole
+  /// recording. Call it after the last frame.
   /// @throws DataError with a line if they contradict each other, e.g. because of a wrong unit. It
   ///   throws even if problems are skipped, because the whole recording is then wrong
   void finish() const;
@@ -50,7 +50,8 @@ class MotionCheck {
   };
   /// A comparison of displacements with speeds, and the first stretch in which they differ.
   struct Comparison {
-    const char* places;  ///< name of the compared positions, for the message
+    const char* places;  ///< what the compared positions are, for the message: "positions along
+                         ///< lanes" or "coordinates"
     data::DisplacementRatio ratio{};
     std::int64_t line = 0;   ///< line of the first stretch in which they differ; 0 if there is none
     std::string vehicle{};   ///< vehicle of that stretch
@@ -60,7 +61,8 @@ class MotionCheck {
   /// A comparison of stated headings with displacements.
   struct Headings {
     std::int64_t stretches = 0;  ///< number of compared stretches of 20 m
-    std::int64_t elsewhere = 0;  ///< number of stretches in which they differ
+    std::int64_t elsewhere = 0;  ///< number of stretches whose displacement has another direction
+                                 ///< than the stated heading
     std::int64_t line = 0;       ///< line of the first such stretch
     std::string vehicle{};       ///< vehicle of the first such stretch
   };
@@ -82,7 +84,7 @@ class MotionCheck {
   const std::string& file_;
   InputProblems& problems_;
   Places places_;
-  double largest_ratio_;  ///< bound of the ratio of displacements to speeds, and of its inverse
+  double largest_ratio_;  ///< see Recording::largest_speed_error()
   double step_s_ = 1;
   Tracker<State> tracker_;
   Comparison in_plane_{.places = "coordinates"};

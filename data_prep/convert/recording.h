@@ -123,10 +123,10 @@ class Recording {
   virtual void read(const FrameSink& sink) = 0;
   /// Share of the input that has been read, from 0 to 1; negative if it is unknown. Thread-safe.
   [[nodiscard]] virtual double share_read() const = 0;
-  /// Bound of the ratio of displacements to the distances that follow from the speeds, and of its
-  /// inverse. A recording beyond this bound counts as wrong. The ratio is not 1, because
-  /// speedometers may be wrong and vehicles drive curves. Formats whose speeds were computed from
-  /// positions return less.
+  /// Maximum factor between the distances of recorded positions and the distances that follow from
+  /// the recorded speeds; either may be the larger one. A recording with a larger factor counts as
+  /// wrong. The factor is not exactly 1, because speedometers may be wrong and vehicles drive
+  /// curves. Formats whose speeds were computed from positions return a smaller maximum.
   [[nodiscard]] virtual double largest_speed_error() const { return 1.4; }
   /// A remark for the user on how the numbers were derived; may be empty.
   [[nodiscard]] virtual std::string remark() const { return ""; }

@@ -92,7 +92,7 @@ class RecordingWriter final : public Visitor {
   data::DatasetWriter* writer_ = nullptr;
   std::int64_t step_ = 0;
   std::int64_t episode_frames_ = 0;
-  std::int64_t episode_rows_ = 0;  ///< sum over the episode's frames of their numbers of vehicles
+  std::int64_t episode_rows_ = 0;  ///< number of vehicles, summed over the episode's frames
   Hasher episode_content_;         ///< its hash becomes the seed of the episode
 };
 

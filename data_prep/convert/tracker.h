@@ -48,7 +48,8 @@ class Tracker {
     const auto found = entries_.find(name);
     return found != entries_.end() && found->second.frame == frame_ ? &found->second : nullptr;
   }
-  /// Makes the entry a new vehicle, which appears in the current frame.
+  /// Lets the entry count as a new vehicle from the current frame on, for example because the
+  /// vehicle has jumped: it gets a new number and an empty state, and `fresh` is true.
   void renew(Entry& entry) {
     entry.id = next_id_++;
     entry.fresh = true;

@@ -10,7 +10,7 @@
 
 namespace traffic::data_prep {
 
-/// Receives the frames of a recording.
+/// Receives the frames of a recording that walk() reads.
 class Visitor {
  public:
   virtual ~Visitor() = default;
@@ -26,8 +26,9 @@ class Visitor {
 struct WalkResult {
   double step_s = 0;  ///< length of a step; 0 if there are fewer than two frames
   std::int64_t frames = 0;
-  std::int64_t gaps = 0;   ///< number of gaps in the times; changes of place or day do not count
-  std::int64_t jumps = 0;  ///< number of moves that a vehicle cannot have made by driving
+  std::int64_t gaps = 0;  ///< number of gaps in the times; changes of place or day do not count
+  /// Number of times that a vehicle was at a place that it cannot have driven to.
+  std::int64_t jumps = 0;
 };
 
 /// Reads the recording in a thread of its own. Reports times that do not grow or lie between steps,

@@ -10,8 +10,8 @@ config::Program eval_program(EvalArguments& arguments) {
       .name = "traffic_eval",
       .description =
           "Runs controllers on the same seeds and compares them with no control. "
-          "Without a configuration file, the environment has the settings of the first checkpoint; "
-          "--preset and --set change them.",
+          "Without a configuration file, the simulations have the settings that the first "
+          "checkpoint stores; --preset and --set override them.",
       .add_options =
           [&arguments](CLI::App& app) {
             app.add_option("--scenario", arguments.scenarios,
@@ -32,7 +32,8 @@ config::Program eval_program(EvalArguments& arguments) {
                            "Seeds, such as 100..119 (both ends included) or 1,5,9")
                 ->type_name("A..B");
             app.add_option("--jobs", arguments.jobs,
-                           "Number of processes; 0 means one for each CPU")
+                           "Maximum number of episodes that are simulated at the same time; 0 "
+                           "means one for each CPU")
                 ->check(CLI::Range(0, 1024));
             app.add_option("--demand-scale", arguments.demand_scale,
                            "Factor on the scenario's demand")
@@ -61,38 +62,40 @@ config::Program eval_program(EvalArguments& arguments) {
                 ->type_name("TEAM")
                 ->allow_extra_args(false)
                 ->excludes("--print-config");
-            app.add_option("--games", arguments.games,
-                           "With --against: number of games for each pair of teams (an odd "
-                           "number is rounded down). Each start is played twice, with changed "
-                           "sides. The seeds of the starts count up from the first of --seeds")
+            app.add_option(
+                   "--games", arguments.games,
+                   "With --against: number of games for each pair of teams (an odd "
+                   "number is rounded down). Each starting position is played twice; the teams "
+                   "change sides for the second game. The first seed of --seeds gives the first "
+                   "position, the next higher numbers give the next positions")
                 ->check(CLI::Range(4, 10'000'000))
                 ->capture_default_str();
-            app.add_option(
-                   "--driver", arguments.drivers,
-                   "Compare drivers of single vehicles instead of controllers: sumo "
-                   "(SUMO's own driver), idm, constant_velocity or checkpoint:PATH; guarded: "
-                   "before any but sumo adds emergency braking, as in guarded:idm. All "
-                   "of them drive the same vehicles. Repeatable")
+            app.add_option("--driver", arguments.drivers,
+                           "Compare drivers of single vehicles instead of controllers: sumo "
+                           "(SUMO's own driver), idm, constant_velocity or checkpoint:PATH. The "
+                           "prefix guarded: adds emergency braking to any driver except sumo, as "
+                           "in guarded:idm. All drivers drive the same vehicles. Repeatable")
                 ->type_name("NAME")
                 ->allow_extra_args(false)
                 ->excludes("--against");
-            app.add_option(
-                   "--corrections", arguments.corrections,
-                   "With --driver: write scenes for further training into this folder. Once a "
-                   "second they show how SUMO's own driver would drive on from where another "
-                   "driver went")
+            app.add_option("--corrections", arguments.corrections,
+                           "With --driver: write scenes for further training into this folder. "
+                           "Once a second the scenes show how SUMO's own driver would continue "
+                           "from the place that another driver has reached")
                 ->type_name("FOLDER");
-            app.add_option(
-                   "--egos", arguments.egos,
-                   "With --driver: number of vehicles that a driver drives at the same time")
+            app.add_option("--egos", arguments.egos,
+                           "With --driver: maximum number of vehicles that a driver drives at the "
+                           "same time")
                 ->check(CLI::Range(1, 10'000))
                 ->capture_default_str();
             app.add_option("--warm-up", arguments.warm_up_s,
-                           "With --driver: simulated seconds before the drivers begin")
+                           "With --driver: simulated seconds in which SUMO drives all vehicles, "
+                           "before the drivers begin")
                 ->check(CLI::Range(2.0, 1e6))
                 ->capture_default_str();
             app.add_option("--drive-for", arguments.duration_s,
-                           "With --driver: simulated seconds that the drivers drive")
+                           "With --driver: maximum simulated seconds that the drivers drive after "
+                           "the warm-up")
                 ->check(CLI::Range(0.5, 1e6))
                 ->capture_default_str();
           },

@@ -55,7 +55,8 @@ int compare_drivers(const EvalArguments& arguments, const config::CommonOptions&
     write_file_atomically(arguments.csv, train::drive_csv(plan, egos));
   }
   if (!plan.replay_dir.empty()) {
-    fmt::print(stderr, "traffic_eval: open {}\n", (plan.replay_dir / "replay.html").string());
+    fmt::print(stderr, "traffic_eval: open {} in a browser\n",
+               (plan.replay_dir / "replay.html").string());
   }
   if (arguments.prints_json) {
     std::fputs(json.c_str(), stdout);

@@ -16,8 +16,10 @@ namespace traffic::apps {
 
 int play_snakes(const EvalArguments& arguments) {
   if (arguments.controllers.empty()) {
-    throw ConfigError("--against needs a --controller that plays: a script's name or {}PATH",
-                      train::kCheckpointTeam);
+    throw ConfigError(
+        "--against needs --controller with the team that plays against it: the name of a script of "
+        "the game, or {}PATH",
+        train::kCheckpointTeam);
   }
   std::vector<std::uint64_t> starts(static_cast<std::size_t>(arguments.games / 2));
   std::iota(starts.begin(), starts.end(), train::parse_seeds(arguments.seeds).front());

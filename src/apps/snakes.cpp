@@ -81,11 +81,11 @@ int main(int argc, char** argv) {
   app.add_option("--team", options.team, "Team of the snakes A, B and C")->capture_default_str();
   app.add_option("--against", options.against, "Team of the snakes D, E and F")
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "Seed of the start; with --games, of the first start")
+  app.add_option("--seed", options.seed, "Seed of the game; with --games, of the first game")
       ->capture_default_str();
   app.add_option("--games", options.games,
                  "Play this many games (an odd number is rounded down) and count the wins. Each "
-                 "start is played twice, with changed sides")
+                 "starting position is played twice; the teams change sides for the second game")
       ->check(CLI::Range(4, 10'000'000));
   app.add_option("--page", options.page, "Write the game to this file, as a page for a browser");
   app.add_option("--delay-ms", options.delay_ms, "Pause between steps on a terminal, ms")

@@ -50,8 +50,8 @@ config::Program program_of(Arguments& arguments) {
       .name = "traffic_control",
       .description =
           "Joins a sumo or sumo-gui that was started with --remote-port PORT --num-clients N, and "
-          "controls it as in an evaluation. Without a configuration file the settings are those of "
-          "the checkpoint, with --preset and --set on top.",
+          "controls it as in an evaluation. Without a configuration file the settings are those "
+          "that the checkpoint stores; --preset and --set override them.",
       .add_options =
           [&arguments](CLI::App& app) {
             app.add_option("--scenario", arguments.scenario,
@@ -68,16 +68,18 @@ config::Program program_of(Arguments& arguments) {
                              ->check(CLI::Range(1, 65535))
                              ->capture_default_str();
             app.add_option("--connect", arguments.address,
-                           "The simulation is on another machine. TraCI has no passwords: use it "
-                           "only in a network that you trust")
+                           "Address of a simulation on another machine. SUMO's protocol TraCI has "
+                           "no passwords, so use it only in a network that you trust")
                 ->type_name("HOST:PORT")
                 ->excludes(port);
             app.add_option("--order", arguments.simulation.order,
-                           "Turn of this client in each step; every client needs another one")
+                           "Number that decides when this client gets its turn in each step, lower "
+                           "numbers first; every client needs a number of its own")
                 ->check(CLI::Range(1, 1'000'000))
                 ->capture_default_str();
-            app.add_option("--patience", arguments.simulation.patience_s,
-                           "Seconds to wait for SUMO or for other clients; 0: for ever")
+            app.add_option(
+                   "--patience", arguments.simulation.patience_s,
+                   "Maximum seconds to wait for SUMO or for other clients; 0 means for ever")
                 ->check(CLI::Range(0.0, 1e6))
                 ->capture_default_str();
             app.add_flag("--json", arguments.prints_json,
@@ -138,7 +140,7 @@ class Report {
     const double rate = simulated_s / std::max(clock_.seconds(), 1e-3);
     say(fmt::format(
         "{} after {:.0f} s of simulated time, {:.1f} times as fast as real time: {} vehicles and "
-        "{} lights got commands; all were handed back",
+        "{} lights got commands; SUMO controls all of them again",
         stop_requested() ? "stopped" : "the simulation has ended", simulated_s, rate,
         commanded_.size(), num_light_commands_ > 0 ? env.road().lights.size() : 0));
   }

@@ -122,7 +122,8 @@ int evaluate(const EvalArguments& arguments, const config::CommonOptions& option
   for (const train::EvaluationPlan& plan : plans) {
     const auto episodes = train::run_evaluation(plan, Progress());
     jsons.push_back(train::evaluation_json(plan, episodes));
-    if (!plan.replay_dir.empty()) say("open " + (plan.replay_dir / "replay.html").string());
+    if (!plan.replay_dir.empty())
+      say("open " + (plan.replay_dir / "replay.html").string() + " in a browser");
     csv += train::episodes_csv(plan, episodes, csv.empty());
     if (arguments.prints_json) continue;
     if (plans.size() > 1) {

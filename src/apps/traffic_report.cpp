@@ -31,7 +31,7 @@ int report_on(const Arguments& arguments) {
     runs.push_back(report::overview_of(run));
     if (arguments.writes_html) {
       report::write_html_report(run.folder());
-      std::fprintf(stderr, "traffic_report: open %s\n", run.folder().report().c_str());
+      std::fprintf(stderr, "traffic_report: open %s in a browser\n", run.folder().report().c_str());
     }
   }
   std::string text;
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   app.add_flag("--json", arguments.prints_json, "Print everything as JSON");
   app.add_flag("--terminal", arguments.draws, "Draw the learning curves as text");
   app.add_flag("--metrics", arguments.prints_metrics,
-               "Print count, min, mean, max and last of every metric");
+               "Print count, minimum, mean, maximum and last value of every metric");
   app.add_flag("--html", arguments.writes_html,
                "Write report.html of each run again, even if the run is still in progress");
   return run_app(app, argc, argv, [&] { return report_on(arguments); });

@@ -98,12 +98,13 @@ bool is_whole(const fs::path& path) {
 
 void link_or_copy(const fs::path& source, const fs::path& target) {
   if (!fs::exists(source)) {
-    throw CheckpointError("there is no checkpoint {} that could become {}; save it first",
-                          source.string(), target.filename().string());
+    throw CheckpointError(
+        "the checkpoint {}, from which {} shall be made, does not exist; save it first",
+        source.string(), target.filename().string());
   }
   AtomicFile file(target);
   if (::link(source.c_str(), file.temp_path().c_str()) != 0) {
-    std::error_code error;  // the file system may have no hard links
+    std::error_code error;  // copies the file, because the file system may have no hard links
     fs::copy_file(source, file.temp_path(), error);
     if (error) throw io_error("copy", source, error.value());
   }
@@ -241,7 +242,7 @@ ResumePoint CheckpointManager::newest_valid() const {
     for (const Rejected& rejected : point.rejected) list += "\n  " + rejected.reason;
     throw CheckpointError(
         "none of the {} checkpoints in {} can be loaded; name an undamaged one with --resume PATH, "
-        "or start from scratch with --resume never:{}",
+        "or start from scratch with --resume never. The reasons are:{}",
         point.rejected.size(), dir_.string(), list);
   }
   return point;

@@ -8,7 +8,8 @@
 
 namespace traffic::checkpoint {
 
-/// One part of a name between slashes: 1 to 255 letters, digits and "_.-+", not "." or "..".
+/// Whether this is a valid part of a name, i.e. of the text between two slashes: 1 to 255 letters,
+/// digits and "_.-+", but not "." or "..".
 inline bool is_valid_part(std::string_view part) {
   constexpr std::string_view kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+";

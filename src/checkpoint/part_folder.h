@@ -49,7 +49,7 @@ class PartFolder {
   /// Parts that must stay.
   struct Kept {
     std::set<std::string> names;
-    /// Parts whose files are not newer than this time stay, too.
+    /// Parts whose files are not newer than this time must also stay.
     std::filesystem::file_time_type until = std::filesystem::file_time_type::min();
     std::vector<Rejected> rejected;  ///< unreadable files that were not reported before
   };

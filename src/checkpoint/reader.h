@@ -1,5 +1,5 @@
-/// Reader reads the values of a checkpoint from its HDF5 data; load() in file.h uses it. load() has
-/// checked the hashes before. The reader still checks types, sizes and positions of all values,
+/// Reader reads the values of a checkpoint from its HDF5 data; load() in file.h checks the hashes
+/// first and then uses Reader. The reader still checks types, sizes and positions of all values,
 /// because hashes protect against damage but not against a file that was made to do harm.
 #pragma once
 
@@ -54,7 +54,7 @@ class Reader {
   h5::File file_;
   std::vector<Part> parts_;
   std::uint64_t total_bytes_ = 0;
-  int objects_ = 0;  ///< number of HDF5 objects visited so far
+  int objects_ = 0;  ///< number of HDF5 objects visited so far, which is limited
 };
 
 }  // namespace traffic::checkpoint

@@ -79,8 +79,8 @@ RunLock::RunLock(const std::filesystem::path& dir) {
   if (!file_.is_open()) throw io_error("open", path, errno);
   const Lock lock = take_lock(file_.get(), path);
   const std::optional<LockHolder> holder = read_holder(file_.get());
-  // If this process got the lock, the process that run.lock names has died, even if it still exists
-  // as a zombie. So refuse() is called only in the other two cases.
+  // If this process got the lock (kTaken), the process that run.lock names has died, even if it
+  // still exists as a zombie.
   if (lock == Lock::kHeldByAnother) refuse(dir, holder);
   if (lock == Lock::kUnknownHere && is_another_here(holder)) refuse(dir, holder);
   folder_ = os::Descriptor(::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -12,7 +12,8 @@
 
 namespace traffic::comm {
 
-/// Position of a tensor in an arena. All ranks of an operation must pass equal numbers and offsets.
+/// Position of a tensor in an arena. In an operation, all ranks must use the same arena number and
+/// offset.
 struct ArenaPlace {
   std::uint64_t arena;
   std::uint64_t offset;  ///< from the begin of a rank's part, in bytes

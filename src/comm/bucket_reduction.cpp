@@ -1,4 +1,5 @@
-// BucketReduction: sums gradients over the ranks while the backward pass computes the others.
+// BucketReduction: sums gradients over the ranks while the backward pass still computes further
+// gradients.
 #include "bucket_reduction.h"
 
 #include <ATen/ATen.h>

@@ -1,7 +1,8 @@
 /// BucketReduction sums the gradients of all ranks while backward is running. It divides the arena,
 /// the tensor that contains all gradients, into buckets (ranges of consecutive parameters). It
-/// reduces a bucket when autograd has completed the bucket's gradients. GradientReducer uses it if
-/// there is a side stream, on which work runs beside backward.
+/// reduces a bucket when autograd has completed the bucket's gradients. GradientReducer uses
+/// BucketReduction if the device has a side stream: a CUDA stream or a thread on which reductions
+/// run while backward continues.
 #pragma once
 
 #include <memory>
@@ -31,7 +32,8 @@ class BucketReduction {
 
   /// See GradientReducer::declare_unused().
   void declare_unused(const std::vector<std::string>& names);
-  /// From now on each gradient is multiplied by scale and reduced as soon as it is complete.
+  /// From now on each bucket is multiplied by scale and reduced as soon as its gradients are
+  /// complete.
   void start(double scale);
   /// Reduces the remaining buckets; afterwards the arena contains the sum over ranks.
   void finish();

@@ -41,9 +41,10 @@ BucketQueue::BucketQueue(const std::vector<Bucket>& buckets) : order_(buckets.si
 }
 
 void BucketQueue::start(const std::vector<bool>& is_unused) {
-  TRAFFIC_CHECK(is_unused.size() == bucket_of_.size(),
-                "{} parameters have {} flags, expected one flag each", bucket_of_.size(),
-                is_unused.size());
+  TRAFFIC_CHECK(
+      is_unused.size() == bucket_of_.size(),
+      "there are {} parameters, but is_unused has {} entries; expected one for each parameter",
+      bucket_of_.size(), is_unused.size());
   ready_ = is_unused;
   missing_ = sizes_;
   completed_.clear();

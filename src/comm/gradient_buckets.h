@@ -14,7 +14,7 @@ namespace traffic::comm {
 /// A range of the flat tensor that contains whole parameters.
 struct Bucket {
   std::int64_t offset = 0;  ///< begin of the bucket in the arena, in elements
-  std::int64_t numel = 0;   ///< number of elements, with the padding behind each parameter
+  std::int64_t numel = 0;   ///< number of elements, including the padding behind each parameter
   std::size_t first_parameter = 0;
   std::size_t num_parameters = 0;
 };
@@ -46,8 +46,8 @@ class BucketQueue {
   /// Ends the pass. @return the remaining buckets, in order
   std::vector<std::size_t> finish();
 
-  /// Buckets in the order in which they became complete in the last pass; incomplete ones come
-  /// last.
+  /// The buckets in the order in which they became complete in the last pass. Buckets that did not
+  /// become complete come last.
   [[nodiscard]] std::vector<std::size_t> completion_order() const;
   /// @param order a permutation of the buckets
   void set_order(std::vector<std::size_t> order);
@@ -60,7 +60,7 @@ class BucketQueue {
   std::vector<std::size_t> bucket_of_;  ///< [parameters] index of the parameter's bucket
   std::vector<std::size_t> sizes_;      ///< [buckets] number of parameters
   std::vector<std::size_t> order_;      ///< [buckets] bucket indices, first to reduce first
-  std::vector<bool> ready_;             ///< [parameters]
+  std::vector<bool> ready_;             ///< [parameters] whether it has its gradient or needs none
   std::vector<std::size_t> missing_;    ///< [buckets] number of parameters that are not ready
   std::vector<std::size_t> completed_;
   std::size_t next_ = 0;  ///< position in order_ of the next bucket to reduce

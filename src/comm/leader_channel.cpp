@@ -68,7 +68,7 @@ void LeaderChannel::send(const std::byte* data, std::size_t bytes, int peer) {
 
 void LeaderChannel::start_receive(std::vector<Transfer>& transfers, std::span<std::byte> data,
                                   int peer, int tag) const {
-  do {  // at least one message
+  do {  // sends at least one message, even if there are no bytes
     const std::size_t bytes = std::min(data.size(), kMessageBytes);
     Transfer& transfer = transfers.emplace_back(Transfer{MPI_REQUEST_NULL, peer, true});
     TRAFFIC_MPI(MPI_Irecv(data.data(), static_cast<int>(bytes), MPI_BYTE, peer, tag, comm_.get(),
@@ -128,8 +128,8 @@ void LeaderChannel::check_health(const OpHeader& header, const Deadline& deadlin
     names.push_back(fmt::format("rank {} on {}", leaders_[node], hosts_[node].data()));
   }
   throw CommError(
-      "{}: {} did not come within {} s (comm.timeout_s). It communicates for its whole node: see "
-      "the logs of that node, and check that the network reaches it",
+      "{}: {} did not come within {} s (comm.timeout_s). A rank named here communicates for its "
+      "whole node: see the logs of that node, and check that the network reaches it",
       describe(header), fmt::join(names, ", "), deadline.limit_s());
 }
 

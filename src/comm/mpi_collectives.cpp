@@ -58,7 +58,7 @@ void MpiCommunicator::do_all_gather(const at::Tensor& tensor, const at::Tensor& 
   });
 }
 
-/// Gathers one chunk of `bytes` from every rank. Row r of `into` receives that of rank r.
+/// Gathers one chunk of `bytes` from every rank. Row r of `into` receives the chunk of rank r.
 void MpiCommunicator::gather_chunk(const std::byte* mine, std::size_t bytes, std::byte* into,
                                    std::size_t row_bytes, Call& call) {
   std::memcpy(node_->stage(), mine, bytes);

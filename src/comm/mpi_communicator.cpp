@@ -83,7 +83,8 @@ MpiCommunicator::MpiCommunicator(const MpiSession& session, const MpiCommunicato
 void MpiCommunicator::run(OpHeader header, const std::function<void(Call&)>& body) {
   header.sequence = ++sequence_;
   if (!broken_.empty()) {
-    throw CommError("{} cannot start, the communicator is broken: {}", describe(header), broken_);
+    throw CommError("{} cannot start, because an earlier operation has failed: {}",
+                    describe(header), broken_);
   }
   const double grace = has_leaders() ? grace_s(timeout_s_) : 0.0;
   Call call{header, Deadline(timeout_s_), Deadline(timeout_s_ + grace),

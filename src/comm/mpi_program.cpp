@@ -19,9 +19,10 @@ namespace traffic::comm {
 namespace {
 
 /// Time limit for starting MPI in a job that failed before its session began. Such a job starts MPI
-/// only because end_all_ranks(), which suppresses mpirun's own text, needs it.
+/// only to call end_all_ranks(), which ends the job without mpirun's own text.
 constexpr double kSilentEnd_s = 30;
-/// Time that another rank leaves to rank 0, which usually fails in the same way, to end the job.
+/// Time for which the other ranks wait for rank 0 to end the job. Rank 0 usually fails in the same
+/// way as they do.
 constexpr useconds_t kYieldToRank0_us = 2'000'000;
 
 /// Removes the stack trace that torch appends to its messages.

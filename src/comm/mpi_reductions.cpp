@@ -59,7 +59,7 @@ void MpiCommunicator::reduce_small(std::byte* data, std::size_t bytes, Call& cal
   reduce_staged_part(local_parts_.front(), std::span(&data, 1), {0, signed_size(bytes)}, call);
 }
 
-/// Reduces a slice of the staged data of the ranks of a part.
+/// Reduces a slice of the data that the ranks of a part have staged.
 /// @param destinations where to write the result; each points to the begin of the slice
 void MpiCommunicator::reduce_staged_part(const LocalPart& part,
                                          std::span<std::byte* const> destinations, Slice slice,

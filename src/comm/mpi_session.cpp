@@ -24,12 +24,12 @@
 namespace traffic::comm {
 namespace {
 
-constexpr double kInitTimeoutS = 300;  ///< for MPI's own start; thousands of ranks take a while
-constexpr double kStartTimeoutS = 60;  ///< for all ranks to arrive after MPI's start
-constexpr double kEndTimeoutS = 60;    ///< for all ranks to arrive before MPI's end
-/// How long a second failing rank waits for the first failing rank to end the job.
+constexpr double kInitTimeoutS = 300;  ///< for MPI's own start; long enough for thousands of ranks
+constexpr double kStartTimeoutS = 60;  ///< for all ranks to reach the rendezvous after MPI's start
+constexpr double kEndTimeoutS = 60;    ///< for all ranks to reach the rendezvous before MPI's end
+/// How long a rank that fails later waits for the first failing rank of its node to end the job.
 constexpr auto kYieldToFirst = std::chrono::seconds(5);
-/// Time for mpirun to end a job on several machines after an abort.
+/// Seconds that mpirun has to end a job on several machines after an abort; then it is killed.
 constexpr double kAbortS = 20;
 
 /// State in memory that the ranks of a node share. It tells a failing rank whether it is the first.
@@ -110,8 +110,9 @@ MpiSession::MpiSession(int* argc, char*** argv) : state_(std::make_unique<State>
   }
   refuse_tasks_that_do_not_know_each_other();
   if (provided < MPI_THREAD_SERIALIZED) {
-    throw CommError("this MPI gives thread level {} but {} (MPI_THREAD_SERIALIZED) is needed",
-                    provided, static_cast<int>(MPI_THREAD_SERIALIZED));
+    throw CommError(
+        "this MPI supports thread level {}, but the program needs level {} (MPI_THREAD_SERIALIZED)",
+        provided, static_cast<int>(MPI_THREAD_SERIALIZED));
   }
   MPI_Comm world = MPI_COMM_NULL;
   check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &world), "MPI_Comm_dup");

@@ -144,7 +144,7 @@ void NcclCommunicator::settle(const Deadline& deadline, const char* what) {
     if (!deadline.passed()) continue;
     session_.exit_now(ExitCode::kPeerLost,
                       fmt::format("{} did not finish within {} s: a rank was lost or the GPUs do "
-                                  "not reach each other (NCCL_DEBUG=INFO says more)",
+                                  "not reach each other; with NCCL_DEBUG=INFO NCCL prints details",
                                   what, deadline.limit_s()));
   }
 }

@@ -49,7 +49,7 @@ void NcclWatchdog::run(const std::stop_token& stop) {
 
 void NcclWatchdog::check_comm() {
   const std::unique_lock lock(comm_mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;  // the communicator is in use, and its user checks it
+  if (!lock.owns_lock()) return;  // another thread uses the communicator and checks for errors
   ncclResult_t state = ncclSuccess;
   TRAFFIC_NCCL(ncclCommGetAsyncError(comm_, &state));
   check_nccl(state, "an NCCL operation in progress");

@@ -32,7 +32,7 @@ struct alignas(128) NodeChannel::Slot {
   std::atomic<std::uint32_t> sleepers;  ///< number of ranks that sleep until `round` changes
   std::atomic<std::uint32_t> left;      ///< 1 once the rank has closed its channel
   os::SharedProcess process;
-  OpHeader headers[2];  ///< of the last two rounds; that of round r has index r mod 2
+  OpHeader headers[2];  ///< headers of the last two rounds; the header of round r has index r mod 2
 };
 
 struct alignas(128) NodeChannel::Board {

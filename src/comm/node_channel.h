@@ -32,6 +32,7 @@ class PeerFailure : public CommError {
 
 class NodeChannel {
  public:
+  /// Size of one half of a stage.
   static constexpr std::size_t kStageBytes = std::size_t{512} * 1024;
   static constexpr std::size_t kPageBytes = 4096;
   /// Size in bytes of the shared memory that all ranks of the node map.
@@ -87,7 +88,7 @@ class NodeChannel {
   int local_rank_;
   std::uint32_t round_ = 0;  ///< number of exchanges so far
   std::atomic<double> waited_s_ = 0.0;
-  int num_spins_;
+  int num_spins_;                  ///< number of polls before a waiting rank yields its core
   int exceptions_before_;          ///< uncaught exceptions at construction
   std::int64_t oom_kills_before_;  ///< processes killed for lack of memory before construction
 };

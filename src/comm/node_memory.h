@@ -10,7 +10,7 @@
 
 namespace traffic::comm {
 
-/// Empty when default-constructed or moved from.
+/// Shared memory that is mapped into this process. Empty when default-constructed or moved from.
 struct NodeMemory {
   os::Descriptor file;  ///< close it once all ranks have mapped the memory
   os::Mapping mapping;

@@ -49,8 +49,8 @@ std::string describe(const OpHeader& header) {
 std::string describe_mismatch(int rank, const OpHeader& header, int other_rank,
                               const OpHeader& other) {
   return fmt::format(
-      "rank {} is in {}, rank {} in {}: the ranks took different paths or hold tensors of "
-      "different shapes",
+      "rank {} is in {}, rank {} in {}: the ranks took different paths through the program or hold "
+      "tensors of different shapes",
       other_rank, describe(other), rank, describe(header));
 }
 

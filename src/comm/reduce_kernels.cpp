@@ -130,7 +130,7 @@ struct PartialSums {
 
   Sum* push() { return levels[depth++].data(); }
   Sum* top() { return levels[depth - 1].data(); }
-  /// @param add called with the last two partial sums as (from, to)
+  /// @param add called with the last two partial sums as (from, to); must add `from` to `to`
   template <typename Add>
   void merge(int times, const Add& add) {
     for (; times > 0; --times) {
@@ -142,7 +142,7 @@ struct PartialSums {
 };
 
 /// @tparam Stored type of the elements in memory
-/// @tparam Sum type in which they are added
+/// @tparam Sum type in which the elements are added
 template <typename Stored, typename Sum>
 void reduce_typed(const Reduction& what, ReduceOp op) {
   PartialSums<Sum> partial;

@@ -4,9 +4,9 @@
 /// and a tree of the other n - m ranks. Here m is the largest power of two below n.
 ///
 /// Each node sums the largest subtrees whose ranks are all on this node. The sum of such a subtree
-/// is a part. The leaders of nodes exchange the parts and merge them. mpirun by default places
-/// consecutive ranks on a node. If every node then has the same number of ranks, a power of two,
-/// there is one part per node.
+/// is a part. The leaders of nodes exchange the parts and merge them. There is one part per node if
+/// the ranks of each node have consecutive numbers (mpirun's default), and all nodes have the same
+/// number of ranks, which is a power of two.
 #pragma once
 
 #include <cstdint>

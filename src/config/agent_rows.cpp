@@ -45,8 +45,8 @@ std::vector<Row> vehicles_rows() {
                "command. It must be false if `vehicles.commands` has `left` or `right`."},
       {TRAFFIC_KEY(vehicles.inputs),
        .help = "What the controller sees. `features`: hand-made features of each vehicle, such as "
-               "speed and distance; `globals`: "
-               "the global metrics; `encoding`: the graph encoder's encoding of the vehicle; "
+               "speed and distance; `globals`: features of the whole traffic; `encoding`: the "
+               "graph encoder's encoding of the vehicle; "
                "`pooled`: the mean encoding of all connected vehicles; `latents`: the world "
                "model's latents. The program does not run the parts of the model that no input "
                "needs.",

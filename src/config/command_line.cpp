@@ -27,11 +27,13 @@ struct KeyOption {
 
 std::vector<KeyOption> key_options() {
   return {
-      {"--run-dir", "run.dir", "DIR", "Folder of the run; default runs/<name>/<time>"},
+      {"--run-dir", "run.dir", "DIR", "Folder of the run; by default runs/<name>/<time>"},
       {"--seed", "run.seed", "N", "Seed of all random numbers"},
-      {"--resume", "run.resume", "auto|must|never|PATH", "Whether to continue from a checkpoint"},
+      {"--resume", "run.resume", "auto|must|never|PATH",
+       "Where to begin: auto continues from the newest checkpoint of the folder if there is one, "
+       "must fails without one, never starts anew, PATH names a checkpoint"},
       {"--phase", "run.phase", "NAME,...",
-       "Trainings to run, by number or name, or all; default the first"},
+       "Trainings to run, by number or name; all means those with a number; by default the first"},
   };
 }
 
@@ -54,8 +56,9 @@ std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char
     key.parsed = app.add_option(std::string(key.option), key.value, std::string(key.help))
                      ->type_name(std::string(key.value_name));
   }
-  app.add_option("--preset", options.overrides.preset,
-                 fmt::format("One of {}", fmt::join(preset_names(), ", ")))
+  app.add_option(
+         "--preset", options.overrides.preset,
+         fmt::format("Set of values for a purpose, one of {}", fmt::join(preset_names(), ", ")))
       ->type_name("NAME");
   // Each --set takes one value: the argument after it may be the configuration file.
   app.add_option("--set", assignments, "Set a key, e.g. --set train.epochs=5; repeatable")

@@ -22,7 +22,8 @@ void check_commands(const Config& config, std::string_view key, const std::strin
     if (std::ranges::find(commands, asked) != commands.end()) continue;
     found.push_back(
         {{"vehicles.commands", key},
-         fmt::format("expected {} among the commands, because {} gives it", asked, script)});
+         fmt::format("expected {} among the commands, because the script {} gives this command",
+                     asked, script)});
   }
 }
 
@@ -74,19 +75,22 @@ void check_companion(const Config& config, std::vector<Contradiction>& found) {
   if (config.env.vehicles_act() && config.env.lights_act()) {
     found.push_back(
         {{"env.beside", "env.agents"},
-         fmt::format("found {}, expected none, because vehicles and lights are both trained",
-                     beside)});
+         fmt::format(
+             "found {}, expected an empty text, because vehicles and lights are both trained",
+             beside)});
     return;
   }
   if (of_lights ? config.env.lights_act() : config.env.vehicles_act()) {
-    found.push_back({{"env.beside", "env.agents"},
-                     fmt::format("found {}, which commands {}, as the trained controller does",
-                                 beside, of_lights ? "traffic lights" : "vehicles")});
+    found.push_back(
+        {{"env.beside", "env.agents"},
+         fmt::format(
+             "found {}, which commands {}, but the trained controller commands them already",
+             beside, of_lights ? "traffic lights" : "vehicles")});
   }
   if (of_lights && config.episodes.length_s > 0.0) {
     found.push_back({{"episodes.length_s", "env.beside"},
-                     fmt::format("found {:g}, expected 0: saved traffic does not include the state "
-                                 "of the lights under {}",
+                     fmt::format("found {:g}, expected 0: episodes of this length begin in saved "
+                                 "traffic, which lacks the state of the lights under {}",
                                  config.episodes.length_s, beside)});
   }
 }
@@ -111,7 +115,7 @@ void check_pieces(const Config& config, std::vector<Contradiction>& found) {
   if (episodes.length_s < kShortest_s) {
     found.push_back(
         {{"episodes.length_s"},
-         fmt::format("found {}, expected 0 or at least {}", episodes.length_s, kShortest_s)});
+         fmt::format("found {}, expected 0 or at least {} s", episodes.length_s, kShortest_s)});
   }
 }
 
@@ -184,8 +188,8 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
   const auto& commands = config.vehicles.commands;
   if (config.vehicles.longitudinal == "categorical" &&
       (commands.size() < 2 || commands.front() != "none")) {
-    found.push_back(
-        {{"vehicles.commands"}, "expected none first and at least one other command after it"});
+    found.push_back({{"vehicles.commands"},
+                     "expected the command none first, and at least one other command after it"});
   }
   const bool lanes = std::ranges::any_of(
       commands, [](const std::string& name) { return name == "left" || name == "right"; });

@@ -17,14 +17,14 @@ namespace {
 
 const ControllerParameter kTop{
     "top", 0, between(0, 100000),
-    "maximum number of vehicles under control at once; 0: vehicles.top_k"};
+    "maximum number of vehicles under control at once; 0 means vehicles.top_k"};
 
 const ControllerParameter kBrake{"brake_mps2", 0, between(0, 10),
-                                 "maximum deceleration; 0: env.max_slowdown_mps2"};
+                                 "maximum deceleration, m/s2; 0 means env.max_slowdown_mps2"};
 
 ControllerParameter period(double value) {
   return {"period_s", value, between(0, 3600),
-          "time between decisions, s; 0: env.control_period_s"};
+          "time between decisions, s; 0 means env.control_period_s"};
 }
 
 std::vector<ControllerKind> make_kinds() {
@@ -41,10 +41,10 @@ std::vector<ControllerKind> make_kinds() {
        "minor approaches are held.",
        {{"density", 30, above(0, 1000), "critical density, vehicles per km and lane"},
         {"before", 0, between(0, 1),
-         "1: measures the density of the last 200 m before the stop lines"},
-        {"from_m", 5, metres, "holds vehicles from this distance to the stop line"},
-        {"to_m", 60, metres, "up to this distance"},
-        {"speed_mps", 0, between(0, 100), "speed of the held vehicles; 0: they stop"},
+         "1: measures the density of the last 200 m before the stop lines instead of the zone"},
+        {"from_m", 5, metres, "minimum distance from the stop line at which vehicles are held, m"},
+        {"to_m", 60, metres, "maximum distance from the stop line at which vehicles are held, m"},
+        {"speed_mps", 0, between(0, 100), "speed of the held vehicles, m/s; 0: they stop"},
         period(1),
         kBrake,
         kTop}},
@@ -53,21 +53,26 @@ std::vector<ControllerKind> make_kinds() {
        "approaches that go first drive slowly (variable speed limit, mainstream traffic flow "
        "control; Carlson et al. 2010).",
        {{"density", 30, above(0, 1000), "critical density, vehicles per km and lane"},
-        {"from_m", 5, metres, "slows down vehicles from this distance to the stop line"},
-        {"to_m", 250, metres, "up to this distance"},
-        {"speed_mps", 6, above(0, 100), "speed of these vehicles"},
+        {"from_m", 5, metres,
+         "minimum distance from the stop line at which vehicles are slowed down, m"},
+        {"to_m", 250, metres,
+         "maximum distance from the stop line at which vehicles are slowed down, m"},
+        {"speed_mps", 6, above(0, 100), "speed of these vehicles, m/s"},
         {"inner", 1, between(0, 1), "1: only the lane farthest from the edge of the road"},
         period(1),
         kBrake,
         kTop}},
       {"yield",
-       "While a minor approach has green, the leading connected vehicle on each lane of the major "
-       "approach slows down so as to arrive when that green ends.",
-       {{"from_m", 0, metres, "picks vehicles from this distance to the stop line"},
-        {"to_m", 200, metres, "up to this distance"},
-        {"lead_s", 0, between(0, 3600), "begins this long before the minor approach gets green, s"},
+       "While a stream that a light has released has green, the first connected vehicle on each "
+       "lane of an approach with priority slows down, so that it reaches the stop line when that "
+       "green ends.",
+       {{"from_m", 0, metres,
+         "minimum distance from the stop line at which vehicles get commands, m"},
+        {"to_m", 200, metres,
+         "maximum distance from the stop line at which vehicles get commands, m"},
+        {"lead_s", 0, between(0, 3600), "begins this long before the other stream gets green, s"},
         {"left_s", 10, between(0, 3600),
-         "does not begin if less than this is left of the green of the minor approach, s"},
+         "does not begin if less than this time is left of the other stream's green, s"},
         period(0),
         kBrake,
         kTop}},
@@ -78,32 +83,39 @@ std::vector<ControllerKind> make_kinds() {
         {"left", 0, between(0, 1e5), "ends when at most this many vehicles still wait there"},
         {"most", 20, between(1, 1e5),
          "also ends when this many vehicles wait on an approach with priority"},
-        {"to_m", 100, metres, "stops vehicles up to this distance to the stop line"},
+        {"to_m", 100, metres,
+         "maximum distance from the stop line at which vehicles are stopped, m"},
         period(1),
         kBrake,
         kTop}},
       {"sort",
        "Connected vehicles that must change lanes behind a conflict change before it, and the "
-       "other connected vehicles leave the lanes on the right to them.",
-       {{"from_m", 20, metres, "commands vehicles from this distance to the stop line"},
-        {"to_m", 500, metres, "up to this distance"},
+       "other connected vehicles move left to make room for them.",
+       {{"from_m", 20, metres,
+         "minimum distance from the stop line at which vehicles get commands, m"},
+        {"to_m", 500, metres,
+         "maximum distance from the stop line at which vehicles get commands, m"},
         {"through", 1, between(0, 1), "0: only vehicles that must change lanes"},
         {"balance", 1, above(0, 100),
-         "no vehicle is sent to a lane with more than this many times the vehicles of its own"},
+         "no vehicle is sent to a lane that has more than this many times as many vehicles as the "
+         "vehicle's present lane"},
         period(1),
         kTop}},
       {"brisk",
        "Connected vehicles near a conflict drive as fast as their drivers may, without "
        "dawdling; the vehicles nearest to the stop line are commanded first.",
-       {{"to_m", 100, metres, "picks vehicles up to this distance to the stop line"},
+       {{"to_m", 100, metres,
+         "maximum distance from the stop line at which vehicles get commands, m"},
         {"behind", 1, between(0, 1), "1: also vehicles that have just passed a conflict"},
         period(1),
         kTop}},
       {"glide",
        "Before a red light connected vehicles slow down so as to reach the line when green "
        "begins. If no light is red, vehicles near a conflict drive as fast as their drivers may.",
-       {{"to_m", 100, metres, "slows down vehicles up to this distance to the stop line"},
-        {"brisk_m", 400, metres, "vehicles up to this distance drive fast if no light is red"},
+       {{"to_m", 100, metres,
+         "maximum distance from the stop line of a red light at which vehicles are slowed down, m"},
+        {"brisk_m", 400, metres,
+         "maximum distance from a stop line at which vehicles drive fast if no light is red, m"},
         period(1),
         kBrake,
         kTop}},

@@ -18,8 +18,8 @@ std::vector<Row> data_rows() {
       {TRAFFIC_KEY(data.max_bad_file_share),
        .help =
            "Largest share of the files that may be unreadable, and of the samples that may be "
-           "damaged. The log names them; unreadable files are skipped, and other samples replace "
-           "damaged ones. Above this share the program ends with exit code 3.",
+           "damaged. The log names the files and samples. Unreadable files are skipped, and other "
+           "samples replace damaged ones. Above this share the program ends with exit code 3.",
        .range = below_one()},
       {TRAFFIC_KEY(data.history_frames), .help = "Frames that the model sees.", .unit = "frames",
        .range = between(1, 1000)},
@@ -28,8 +28,9 @@ std::vector<Row> data_rows() {
       {TRAFFIC_KEY(data.max_vehicles),
        .help = "Maximum number of vehicles in the region of a sample.", .unit = "vehicles",
        .range = between(1, 4096)},
-      {TRAFFIC_KEY(data.sample_stride_frames), .help = "Distance between the starts of samples.",
-       .unit = "frames", .range = between(1, 100000)},
+      {TRAFFIC_KEY(data.sample_stride_frames),
+       .help = "Frames between the starts of two successive samples.", .unit = "frames",
+       .range = between(1, 100000)},
       {TRAFFIC_KEY(data.max_samples),
        .help =
            "Approximate maximum number of training samples. They are taken as whole stretches of "
@@ -43,8 +44,8 @@ std::vector<Row> data_rows() {
        .unit = "samples", .range = between(0, 65536)},
       {TRAFFIC_KEY(data.shuffle), .help = "Whether each epoch reads the samples in a new order."},
       {TRAFFIC_KEY(data.drop_last),
-       .help = "Whether samples that do not fill a step on every rank are left out; otherwise the "
-               "last step is padded."},
+       .help = "Whether samples that do not fill a step on every rank are left out. Otherwise the "
+               "last step of an epoch may have fewer samples."},
       {TRAFFIC_KEY(data.num_workers),
        .help =
            "Threads of a rank that read and decode. 0 means one thread if the rank trains on the "
@@ -60,8 +61,9 @@ std::vector<Row> data_rows() {
        .help = "Whether batches lie in page-locked memory if there is a GPU. They are then copied "
                "to the GPU while it computes, but their memory cannot be swapped."},
       {TRAFFIC_KEY(data.shuffle_chunks),
-       .help = "Chunks in the buffer in which samples are shuffled.", .unit = "chunks",
-       .range = between(1, 4096)},
+       .help = "Number of chunks (parts of a file that are read as a whole) whose samples are "
+               "shuffled together.",
+       .unit = "chunks", .range = between(1, 4096)},
       {TRAFFIC_KEY(data.cache_mb),
        .help =
            "Limit of a rank's memory for decoded chunks and prepared batches. The memory of open "

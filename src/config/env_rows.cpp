@@ -15,7 +15,7 @@ std::vector<Row> env_rows() {
                "means `env.scenario` alone. `--set env.scenario` empties the list.",
        .refuse = refuse_scenario_entry},
       {TRAFFIC_KEY(env.sumo_args), .help = "Further arguments of SUMO.", .refuse = refuse_empty},
-      {TRAFFIC_KEY(env.cv_types), .help = "Vehicle types that are connected vehicles.",
+      {TRAFFIC_KEY(env.cv_types), .help = "SUMO's vehicle types whose vehicles are connected.",
        .refuse = refuse_empty},
       {TRAFFIC_KEY(env.cv_share),
        .help = "Share of all vehicles that are connected. The seed of the episode determines which "
@@ -24,17 +24,17 @@ std::vector<Row> env_rows() {
       {TRAFFIC_KEY(env.max_time_s), .help = "End of an episode; 0 means the end of the scenario.",
        .unit = "s", .range = between(0, 1e6)},
       {TRAFFIC_KEY(env.control_period_s),
-       .help = "Time between decisions, a multiple of the scenario's step length.", .unit = "s",
-       .range = above(0, 3600)},
+       .help = "Time between two decisions of the trained controller, a multiple of the scenario's "
+               "step length.",
+       .unit = "s", .range = above(0, 3600)},
       {TRAFFIC_KEY(env.zone_m),
        .help = "Distance before the next conflict or stop line within which connected vehicles may "
-               "be commanded; about 100 at merges, 200 in corridors.",
+               "be commanded. About 100 is good at merges, 200 in corridors.",
        .unit = "m", .range = above(0, 1e5)},
       {TRAFFIC_KEY(env.lead_only),
        .help = "Whether only the first connected vehicle of each lane may be commanded."},
-      {TRAFFIC_KEY(env.behind),
-       .help = "Whether vehicles that have just passed a conflict may be commanded, too; not with "
-               "`env.lead_only`."},
+      {TRAFFIC_KEY(env.behind), .help = "Whether vehicles that have just passed a conflict may be "
+                                        "commanded, too. It has no effect with `env.lead_only`."},
       {TRAFFIC_KEY(env.commit_s),
        .help =
            "How long the command `arrive_late` lasts; 0 means one control period, like all other "
@@ -58,17 +58,17 @@ std::vector<Row> env_rows() {
                "durations.",
        .range = between(0, 1)},
       {TRAFFIC_KEY(env.yellow_s),
-       .help = "Yellow between two greens of a traffic light under a controller.", .unit = "s",
-       .range = between(0, 60)},
+       .help = "Duration of yellow between two greens of a traffic light under a controller.",
+       .unit = "s", .range = between(0, 60)},
       {TRAFFIC_KEY(env.all_red_s),
-       .help = "Red after yellow for all streams that lose their green; 0 means none.", .unit = "s",
-       .range = between(0, 60)},
-      {TRAFFIC_KEY(env.min_green_s), .help = "Minimum green under a controller.", .unit = "s",
-       .range = above(0, 3600)},
+       .help = "Time after yellow in which all streams that lose their green have red, before the "
+               "next green begins.",
+       .unit = "s", .range = between(0, 60)},
+      {TRAFFIC_KEY(env.min_green_s), .help = "Minimum duration of a green under a controller.",
+       .unit = "s", .range = above(0, 3600)},
       {TRAFFIC_KEY(env.max_green_s),
-       .help =
-           "Maximum green under a controller, after which the next green of the light's program "
-           "follows. 0 means no limit.",
+       .help = "Maximum duration of a green under a controller. After it the next green of the "
+               "light's program follows. 0 means no limit.",
        .unit = "s", .range = between(0, 3600)},
       {TRAFFIC_KEY(env.objective),
        .help =
@@ -79,9 +79,13 @@ std::vector<Row> env_rows() {
       {TRAFFIC_KEY(env.shield),
        .help = "Whether the shield replaces commands by braking when a vehicle follows its leader "
                "too closely."},
-      {TRAFFIC_KEY(env.shield_thw_s), .help = "Minimum time headway of the shield.", .unit = "s",
-       .range = between(0, 60)},
-      {TRAFFIC_KEY(env.shield_ttc_s), .help = "Minimum time-to-collision of the shield.",
+      {TRAFFIC_KEY(env.shield_thw_s),
+       .help = "Minimum time headway to the leader. The shield brakes a commanded vehicle that "
+               "would fall below it.",
+       .unit = "s", .range = between(0, 60)},
+      {TRAFFIC_KEY(env.shield_ttc_s),
+       .help = "Minimum time-to-collision with the leader. The shield brakes a commanded vehicle "
+               "that would fall below it.",
        .unit = "s", .range = between(0, 60)},
       {TRAFFIC_KEY(env.shield_brake_mps2), .help = "Deceleration with which the shield brakes.",
        .unit = "m/s2", .range = above(0, 20)},
@@ -102,8 +106,9 @@ std::vector<Row> rollout_rows() {
       {TRAFFIC_KEY(rollout.workers),
        .help = "Processes that keep simulations running, on all nodes together.",
        .unit = "processes", .range = between(1, 1024)},
-      {TRAFFIC_KEY(rollout.envs_per_worker), .help = "Simulations of a worker.",
-       .unit = "simulations", .range = between(1, 256)},
+      {TRAFFIC_KEY(rollout.envs_per_worker),
+       .help = "Number of simulations that each worker keeps running.", .unit = "simulations",
+       .range = between(1, 256)},
       {TRAFFIC_KEY(rollout.max_concurrent_envs),
        .help = "Maximum number of simulations of the whole run; 0 means no limit.",
        .unit = "simulations", .range = between(0, 65536)},

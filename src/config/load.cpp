@@ -115,8 +115,8 @@ class PlanReader {
     for (const Config& config : plan.phases) {
       if (model_hash(config) == model_hash(plan.phases.front())) continue;
       throw ConfigError(
-          "{}: [model] differs between phase {} and phase {}; weights only fit the "
-          "sizes they were trained with: give [model] once, outside the tables of a phase",
+          "{}: [model] differs between phase {} and phase {}, but weights only fit the sizes with "
+          "which they were trained: give [model] once, outside the tables of a phase",
           name_.empty() ? "--set" : name_, plan.phases.front().run.phase, config.run.phase);
     }
   }

@@ -132,8 +132,8 @@ void Loader::set(const Row& row, const Value& value, const std::string& source,
   }
   if (of != nullptr && !concerns(row.section(), *of)) {
     problem(source, row.key,
-            fmt::format("does not concern {}, {}; give it in a table of its own training, or "
-                        "outside such tables",
+            fmt::format("does not concern {}, {}; give it in the table of a training that uses it, "
+                        "or outside the tables of trainings",
                         of->title(), of->name));
     return;
   }
@@ -253,7 +253,7 @@ Config Loader::finish(bool whole) {
   if (whole) check_contradictions();
   if (problems_ == 0) return config_;
   if (problems_ > kMaxLines) {
-    lines_.push_back(fmt::format("... and {} more", problems_ - kMaxLines));
+    lines_.push_back(fmt::format("... and {} more errors", problems_ - kMaxLines));
   }
   throw ConfigError(fmt::format("{}", fmt::join(lines_, "\n")));
 }

@@ -49,8 +49,8 @@ std::vector<Row> run_rows() {
        .range = between(0, 1024)},
       {TRAFFIC_KEY(run.resume),
        .help = "`auto` goes on from the newest valid checkpoint of the run folder if there is one, "
-               "`must` refuses to start anew, `never` starts anew, anything else is the path of a "
-               "checkpoint.",
+               "`must` refuses to start anew, `never` starts anew. Any other text is the path of a "
+               "checkpoint from which the run goes on.",
        .refuse = refuse_empty},
       {TRAFFIC_KEY(run.init_from),
        .help =
@@ -73,7 +73,8 @@ std::vector<Row> model_rows() {
        .range = between(8, 4096)},
       {TRAFFIC_KEY(model.gnn_layers), .help = "Attention layers of the graph encoder.",
        .range = between(1, 16)},
-      {TRAFFIC_KEY(model.num_heads), .help = "Attention heads; divides `hidden_dim`.",
+      {TRAFFIC_KEY(model.num_heads),
+       .help = "Attention heads; `model.hidden_dim` must be a multiple of this number.",
        .range = between(1, 64)},
       {TRAFFIC_KEY(model.lstm_hidden), .help = "Width of the world model's LSTM.",
        .range = between(8, 4096)},

@@ -80,8 +80,8 @@ std::string shortened(std::string_view text) {
 std::variant<toml::table, SyntaxError> parse_text(std::string_view text) {
   if (std::count(text.begin(), text.end(), '.') > kMaxPoints) {
     return SyntaxError{"1:1",
-                       fmt::format("found more than {} points, expected fewer; if data.files "
-                                   "lists many files, name them by a glob",
+                       fmt::format("found more than {} points ('.') in the text, expected fewer; "
+                                   "if data.files lists many files, name them by a glob",
                                    kMaxPoints)};
   }
   try {

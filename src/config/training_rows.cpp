@@ -24,7 +24,7 @@ std::vector<Row> training_rows() {
       {TRAFFIC_KEY(training.final_episodes),
        .help = "Episodes of the final comparison. It measures the best controller on seeds that "
                "nothing was chosen on. If the controller began as a script, it also compares the "
-               "two. 0 means `training.eval_episodes`.",
+               "controller with this script. 0 means `training.eval_episodes`.",
        .unit = "episodes", .range = between(0, 100000)},
       {TRAFFIC_KEY(training.decide),
        .help = "How the trained controller decides in evaluations and after training. `greedy`: it "

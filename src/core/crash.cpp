@@ -41,13 +41,13 @@ std::string_view describe_signal(int signal) {
     case SIGSEGV:
       return "SIGSEGV, an access to memory that is not there";
     case SIGBUS:
-      return "SIGBUS, a mapped file or memory that has gone";
+      return "SIGBUS, an access to a mapped file or memory that is no longer there";
     case SIGILL:
       return "SIGILL, an instruction that this CPU does not have";
     case SIGFPE:
       return "SIGFPE, an arithmetic error";
     default:
-      return "SIGABRT, a check that failed";
+      return "SIGABRT, a failed check or an exception that nothing caught";
   }
 }
 

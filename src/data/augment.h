@@ -1,7 +1,7 @@
 /// Augmenter changes the inputs of samples at random (data augmentation). BatchBuilder uses one for
 /// each sample that it builds. A sample gets the same changes whenever it is built in the same
-/// epoch. The values that the network shall predict are not changed, but a time shift moves them
-/// together with the inputs.
+/// epoch. The augmenter does not change the values that the network shall predict, except that a
+/// time shift moves them together with the inputs.
 #pragma once
 
 #include <cstddef>

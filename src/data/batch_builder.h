@@ -38,7 +38,8 @@ class BatchBuilder final : public BatchSource<Batch> {
   BatchOptions options_;
   std::size_t num_features_;
   Columns columns_;
-  /// Indices of node features and of edge features that a file lacks. They are zero in every batch.
+  /// Indices of the node features and of the edge features that at least one file lacks. These
+  /// features are zero in every batch.
   std::vector<std::size_t> missing_nodes_;
   std::vector<std::size_t> missing_edges_;
   /// Whether all files have the features of leaders (vehicles ahead), from which the conflict label

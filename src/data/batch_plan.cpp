@@ -1,4 +1,4 @@
-// Lists which rows of decoded blocks a batch consists of (batch_plan.h).
+// Finds the rows of decoded blocks of which a batch consists (batch_plan.h).
 #include "batch_plan.h"
 
 #include <algorithm>

@@ -34,8 +34,8 @@ class ChunkEncoder {
   ChunkEncoder& operator=(const ChunkEncoder&) = delete;
 
   void give(Chunk chunk);
-  /// Takes the next packed chunk. Waits for it if `all` is true. Also waits if so many chunks are
-  /// queued that the threads have work in the meantime.
+  /// Takes the next packed chunk. If this chunk is not ready, waits for it in two cases: if `all`
+  /// is true, or if so many chunks are queued that the threads have work while the caller waits.
   /// @return false if no chunk is ready, or all chunks have been taken
   bool take(Chunk& packed, bool all);
 
@@ -48,7 +48,7 @@ class ChunkEncoder {
   void work();
 
   int level_;
-  std::size_t most_on_their_way_;  ///< number of queued chunks above which take() waits
+  std::size_t most_on_their_way_;  ///< take() waits if more chunks than this are queued
   ChunkPacker packer_;             ///< packer of the caller's thread
   std::mutex mutex_;
   std::condition_variable given_;

@@ -129,7 +129,7 @@ void ColumnReader::read_filters(hid_t properties) {
     while (next < kOrder.size() && kOrder[next] != filter) ++next;
     if (next == kOrder.size()) {
       throw DataError(
-          "{} uses the filter {} (id {}) as number {}; expected some of shuffle, "
+          "{} uses the filter {} (id {}) as number {} of its filters; expected some of shuffle, "
           "deflate, fletcher32, in this order; {}",
           where(), filter_name(filter), filter, i + 1, kRemedy);
     }

@@ -9,7 +9,7 @@ namespace traffic::data {
 namespace {
 
 // Rows per chunk. A chunk has 30 to 450 KiB. Reading a range of frames decodes whole chunks. Chunks
-// are therefore so small that few rows are decoded in vain at both ends of the range.
+// are small, so that few rows outside of the range are decoded at its two ends.
 constexpr int kNodeChunk = 2048;
 constexpr int kSmallNodeChunk = 8192;
 constexpr int kEdgeChunk = 16384;

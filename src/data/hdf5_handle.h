@@ -48,8 +48,8 @@ using Datatype = Handle<H5Tclose>;
 using Attribute = Handle<H5Aclose>;
 using Properties = Handle<H5Pclose>;
 
-/// Prepares this thread for calls of HDF5: HDF5 prints no errors and loads no filter plugins. Every
-/// function of this module that calls HDF5 must have called it in the same thread.
+/// Prepares this thread for calls of HDF5: HDF5 prints no errors and loads no filter plugins. A
+/// thread must have called enter() before its first call of HDF5.
 /// @throws ResourceError if this build of HDF5 is not thread-safe
 void enter();
 

@@ -102,7 +102,8 @@ struct AnyLoader::Impl {
   std::condition_variable work;   ///< wakes reader threads when there may be work
   std::condition_variable ready;  ///< wakes next() when an outcome arrives
   std::shared_ptr<const EpochShare> share;
-  std::int64_t generation = 0;  ///< counts the values of `share`; drops outcomes of earlier ones
+  /// Number of values that `share` has had. Outcomes for an earlier value are dropped.
+  std::int64_t generation = 0;
   std::int64_t epoch = 0;
   std::int64_t next_task = 0;                ///< step whose batch a reader thread builds next
   std::int64_t given_out = 0;                ///< copy of next_out for the reader threads

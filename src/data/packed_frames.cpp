@@ -76,7 +76,8 @@ void DatasetReader::Impl::read_edges(std::int64_t first_frame, PackedFrames& out
     const std::int64_t expected = edge_ptr[first + at + 1] - first_edge;
     if (end != expected) {
       throw DataError(
-          "{}: the in-degrees of frame {} end at edge {}, but its end in frames/edge_ptr is {}; {}",
+          "{}: the in-degrees of frame {} give {} as the end of its edges, but frames/edge_ptr "
+          "gives {}; {}",
           column(Column::kNodeInDegree).where(), first_frame + f, end + first_edge,
           expected + first_edge, kRemedy);
     }

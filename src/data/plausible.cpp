@@ -10,8 +10,8 @@ namespace traffic::data {
 namespace {
 
 constexpr double kStretchM = 20;  ///< length of a stretch, for which one ratio is computed
-/// If frames are far apart, only ratios below this are impossible. Such a ratio means that the
-/// times are milliseconds.
+/// If frames are far apart, only ratios below this count as impossible. They mean that the times
+/// are in milliseconds.
 constexpr double kSmallestRatioOfLongSteps = 0.01;
 constexpr std::int64_t kFewStretches = 4;  ///< minimum number of stretches for a median
 /// The bins of the histogram. They cover ratios from 2^kLowest to 2^kHighest.

@@ -42,8 +42,8 @@ void check_rows(const ColumnReader& column, std::int64_t expected) {
   }
 }
 
-/// Checks a column of positions (frames/node_ptr or frames/edge_ptr). It must begin with 0, end
-/// with `rows`, the number of rows of the other column, and rise by at most `most` per frame.
+/// Checks frames/node_ptr or frames/edge_ptr. The column must begin with 0, end with `rows`, the
+/// number of nodes or edges in the file, and rise by at most `most` per frame.
 void check_ptr(const ColumnReader& column, std::span<const std::int64_t> ptr, std::int64_t rows,
                std::int64_t most) {
   if (ptr.front() != 0 || ptr.back() != rows) {

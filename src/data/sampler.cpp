@@ -156,9 +156,9 @@ EpochShare Sampler::share(const SamplerState& state, std::int64_t rank) const {
   return {std::move(samples), batch_sizes[r], cut.steps, left.empty() ? 0 : left.front()};
 }
 
-/// The samples that no rank has used in the stages of the state (parts of the epoch, each with its
-/// own number of ranks). They are ordered by rank, and within a rank as the rank would have used
-/// them.
+/// The samples of the epoch that no rank has used so far. A stage of the state is a part of the
+/// epoch that ran with a fixed number of ranks. The samples are ordered by rank of the last stage,
+/// and within a rank as that rank would have used them.
 std::vector<std::int64_t> Sampler::left_over(const SamplerState& state) const {
   std::vector<std::int64_t> order;
   const std::int64_t all = index_->num_samples();
@@ -206,8 +206,8 @@ std::vector<Sampler::BlockSamples> Sampler::run_of_blocks(std::int64_t epoch, st
   return run;
 }
 
-/// Does the same as run_of_blocks() for the options kTime and kRegion. With them the list of
-/// samples is the same in all epochs, and the blocks are in the order of recording.
+/// Does the same as run_of_blocks() for Shards::kTime and Shards::kRegion. With these options the
+/// list of samples is the same in all epochs, and the blocks are in the order of recording.
 std::vector<Sampler::BlockSamples> Sampler::fixed_run(std::int64_t begin, std::int64_t end) const {
   std::vector<std::int64_t> samples(static_cast<std::size_t>(end - begin));
   if (options_.shards == Shards::kTime) {

@@ -61,8 +61,8 @@ SamplerState SamplerState::decode(std::span<const std::int64_t> numbers) {
   const auto take = [&](std::int64_t least, std::int64_t most) {
     if (at >= numbers.size() || numbers[at] < least || numbers[at] > most) {
       throw DataError(
-          "the sampler position is damaged at number {} of {}; resume from another "
-          "checkpoint",
+          "the saved position of the sampler is damaged: entry {} of {} is missing or out of "
+          "range; resume from another checkpoint",
           at, numbers.size());
     }
     return numbers[at++];
@@ -81,7 +81,7 @@ SamplerState SamplerState::decode(std::span<const std::int64_t> numbers) {
   }
   if (at != numbers.size()) {
     throw DataError(
-        "the sampler position has {} numbers, expected {}; resume from another "
+        "the saved position of the sampler has {} entries, expected {}; resume from another "
         "checkpoint",
         numbers.size(), at);
   }

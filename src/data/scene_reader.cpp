@@ -128,7 +128,8 @@ struct SceneReader::Impl {
   std::int64_t file_bytes;
   std::vector<ColumnReader> columns;
   std::vector<std::string> strings;
-  // Rows ptr[i] to ptr[i + 1] - 1 of another group belong to map, episode, route or frame i.
+  // For each map, episode, route or frame i, the rows of another group that belong to it: ptr[i] to
+  // ptr[i + 1] - 1.
   std::vector<std::int64_t> lane_ptr;    ///< [maps + 1]
   std::vector<std::int64_t> edge_ptr;    ///< [maps + 1]
   std::vector<std::int64_t> link_ptr;    ///< [maps + 1]

@@ -24,8 +24,8 @@ constexpr double kClearMotion_m = 2.0;
 /// Maximum angle between heading and direction of motion. Real vehicles stay below it, even if they
 /// slide or turn sharply.
 constexpr double kMaxSlip_rad = 1.0;
-/// Maximum distance of a vehicle from the edge of its lane, beyond half its length. Vehicles have
-/// such distances while they change lanes.
+/// Maximum distance of a vehicle's centre from the edge of its lane, after half of the vehicle's
+/// length is subtracted. Vehicles that change lanes stay far below it.
 constexpr double kMaxBesideLane_m = 4.0;
 /// Headings are reported only if more than this share of them contradicts the movements, and lanes
 /// only if more than this share contradicts the positions. Single vehicles may reverse or collide,
@@ -98,10 +98,12 @@ class SceneMovementCheck {
 
   void report(const Kind& kind, Problems& problems) const {
     if (kind.count == 0) return;
-    problems.add(fmt::format("{}: {}{}", file_.path(), kind.first,
-                             kind.count > 1
-                                 ? fmt::format("; {} such vehicle-frames in all", kind.count)
-                                 : std::string()));
+    problems.add(fmt::format(
+        "{}: {}{}", file_.path(), kind.first,
+        kind.count > 1
+            ? fmt::format("; this happens {} times in all (each vehicle counts in each frame)",
+                          kind.count)
+            : std::string()));
   }
 
   template <typename Describe>
@@ -123,7 +125,8 @@ class SceneMovementCheck {
                             0.5 * scene_->vehicles[static_cast<std::size_t>(node.vehicle)].length_m;
     note(places_, beside_m > kMaxBesideLane_m, node, [&] {
       return fmt::format(
-          "is on lane '{}', but {:.4g} m away from it; check that map and positions have the "
+          "is on lane '{}', but at least {:.4g} m away from it; check that map and positions have "
+          "the "
           "same origin",
           scene_->map->lanes[static_cast<std::size_t>(node.lane)], beside_m);
     });

@@ -1,4 +1,5 @@
-// Statistics of data sets: ranges, histograms, label rates, and the error of a simple prediction.
+// Statistics of data sets: ranges, histograms, shares of labels, and the error of predicting that
+// vehicles keep their speed.
 #include "traffic/data/statistics.h"
 
 #include <algorithm>

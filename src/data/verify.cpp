@@ -95,7 +95,10 @@ class MovementCheck {
     for (const Kind* kind : {&twice_, &speeds_, &accelerations_, &changes_, &jumps_}) {
       if (kind->count == 0) continue;
       const std::string others =
-          kind->count > 1 ? fmt::format("; {} such vehicle-frames in all", kind->count) : "";
+          kind->count > 1
+              ? fmt::format("; this happens {} times in all (each vehicle counts in each frame)",
+                            kind->count)
+              : "";
       problems.add(fmt::format("{}: {}{}", file_.path(), kind->first, others));
     }
     report(position_ratio_, "distance covered (position_m)", kLargestPositionRatio, problems);

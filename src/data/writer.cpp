@@ -87,8 +87,8 @@ void DatasetWriter::Impl::check_structure(const scene::GraphFrame& frame) const 
       frame.node_features.size() != nodes * info.node_features.size() ||
       frame.edge_features.size() != edges * kNumEdgeFeatures) {
     throw DataError(
-        "{}: {} vehicles and {} edges do not fit {} node features, {} edge features, "
-        "{} coordinates and {} edge pointers",
+        "{}: the sizes of the arrays contradict each other: {} vehicles, {} edges, {} node "
+        "features, {} edge features, {} coordinates and {} edge pointers",
         where(frame), nodes, edges, frame.node_features.size(), frame.edge_features.size(),
         frame.xy_m.size(), frame.edge_ptr.size());
   }
@@ -99,7 +99,7 @@ void DatasetWriter::Impl::check_structure(const scene::GraphFrame& frame) const 
   for (std::size_t node = 0; node < nodes; ++node) {
     const auto degree = frame.edge_ptr[node + 1] - frame.edge_ptr[node];
     if (degree < 0 || degree > std::numeric_limits<std::uint16_t>::max()) {
-      throw DataError("{}: node {} has {} in-edges, expected 0 to 65535", where(frame), node,
+      throw DataError("{}: node {} has {} incoming edges, expected 0 to 65535", where(frame), node,
                       degree);
     }
   }

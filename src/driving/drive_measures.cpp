@@ -11,7 +11,7 @@
 namespace traffic::driving {
 namespace {
 
-/// A vehicle that is slower counts as standing.
+/// A vehicle that is slower than this counts as standing.
 constexpr double kStanding_mps = 0.1;
 /// The score is 0 if the ego (the vehicle that is measured) was off the road for longer than this.
 constexpr double kMaxOffLane_s = 1.0;
@@ -93,9 +93,9 @@ void DriveMeter::note_collisions(const Box& ego, std::span<const Neighbour> near
   }
 }
 
-/// Decides as the benchmark nuPlan does. The ego is not at fault if it stands or is hit from
-/// behind. It is at fault if it hits a standing vehicle, or any vehicle with its front. In a
-/// collision of sides it is at fault if it was not entirely within its lane.
+/// Decides by the rules of the benchmark nuPlan. The ego is not at fault if it stands or is hit
+/// from behind. It is at fault if it hits a standing vehicle, or any vehicle with its front. If the
+/// sides of two moving vehicles touch, the ego is at fault if it was not entirely within its lane.
 bool DriveMeter::is_at_fault(const Box& ego, const Box& other) const {
   if (ego.speed_mps < kStanding_mps) return false;
   if (other.speed_mps < kStanding_mps) return true;
@@ -116,7 +116,7 @@ void DriveMeter::note_red_light(const Box& ego, std::span<const std::uint8_t> si
   const OnLane& place = route_.place();
   const RoadMap& map = roads_.map();
   const auto lane = static_cast<std::size_t>(place.lane);
-  if (map.edge[lane] != ahead.front()) return;  // in the junction already
+  if (map.edge[lane] != ahead.front()) return;  // the ego is already inside the junction
   const Pose line = roads_.pose_at(place.lane, roads_.length_m(place.lane));
   const auto past_line_m = [&line](const Box& box) {
     const Point front = from_frame(box.pose, {.x_m = 0.5F * box.length_m, .y_m = 0.0F});

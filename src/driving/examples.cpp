@@ -15,7 +15,7 @@ namespace {
 /// image that a policy sees ends 80 m ahead of the ego and 32 m beside it.
 constexpr double kSight_m = 90.0;
 
-/// Finds the edges of the vehicle's route from its present edge on.
+/// Writes the edges of the vehicle's route, from its present edge on, to `out`.
 void find_route(const SceneTracks& tracks, const SceneNode& node, std::vector<std::int32_t>& out) {
   out.clear();
   const RecordedScene& scene = tracks.scene();

@@ -24,8 +24,8 @@ constexpr float kFreeSide_m = 0.2F;
 constexpr double kSlack_s = 0.5;
 /// A vehicle crosses the ego's way if their directions differ by more than this.
 constexpr double kCrosses_rad = std::numbers::pi / 6.0;
-/// The decelerations that the guard tries, in this order. If none suffices, it brakes with the
-/// last.
+/// The decelerations that the guard tries, in this order. If none avoids a collision, the ego
+/// brakes with the last one.
 constexpr std::array kDecels_mps2 = {1.5, 3.0, 4.5, 6.0, 8.0};
 
 /// Distance along the way of a plan at each of the times for which the guard looks ahead. Index 0
@@ -74,7 +74,8 @@ class Way {
   std::array<double, kPlanPoints + 1> along_m_{};
 };
 
-/// Distances along the way if the ego brakes from now on. At no look is it farther than the plan.
+/// Distances along the way if the ego brakes from now on. At each look the distance is at most that
+/// of the plan.
 Profile braked(const Profile& planned, double speed_mps, double decel_mps2) {
   Profile profile = planned;
   const double stop_s = speed_mps / decel_mps2;
@@ -102,7 +103,7 @@ class Others {
     }
   }
 
-  /// Whether an ego that drives like this touches none of them.
+  /// Whether the ego touches none of these vehicles if it drives along the way with this profile.
   [[nodiscard]] bool are_clear_of(const Way& way, const Profile& profile) const {
     for (std::size_t look = 1; look <= kLooks; ++look) {
       const Box ego = grown(way.pose_at(profile[look]));

@@ -78,7 +78,8 @@ std::span<const std::int32_t> MapIndex::part(const std::vector<std::int32_t>& va
                                              const std::vector<std::int64_t>& begin,
                                              std::int32_t index) {
   const auto i = static_cast<std::size_t>(index);
-  TRAFFIC_CHECK(index >= 0 && i + 1 < begin.size(), "index {}, expected 0 to {}", index,
+  TRAFFIC_CHECK(index >= 0 && i + 1 < begin.size(),
+                "the map has no entry with index {}, expected 0 to {}", index,
                 static_cast<std::ptrdiff_t>(begin.size()) - 2);
   return std::span(values).subspan(static_cast<std::size_t>(begin[i]),
                                    static_cast<std::size_t>(begin[i + 1] - begin[i]));

@@ -11,7 +11,8 @@ namespace {
 
 /// Distance between the axles of a passenger car, as a share of its length.
 constexpr double kWheelbaseShare = 0.58;
-/// The follower looks at least this far ahead, and further when it is fast.
+/// PlanFollower steers towards a point of the plan at least this far ahead, and farther at high
+/// speeds.
 constexpr double kMinLookAhead_m = 3.5;
 constexpr double kLookAhead_s = 0.7;
 /// A plan that covers less than kStand_m in its first second makes the vehicle stand. A neural

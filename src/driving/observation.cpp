@@ -17,10 +17,10 @@ namespace {
 constexpr float kSpeedUnit_mps = 10.0F;
 constexpr float kDistanceUnit_m = 50.0F;
 constexpr float kOffsetUnit_m = 10.0F;
-constexpr float kNearUnit_m = 5.0F;  ///< for a second, finer value of a distance
+constexpr float kNearUnit_m = 5.0F;  ///< for a second, finer value of the distance to what is ahead
 constexpr float kCrossingUnit_m = 20.0F;
 constexpr float kDecelUnit_mps2 = 4.0F;
-constexpr float kLine_m = 60.0F;  ///< length of the route's line that is looked at
+constexpr float kLine_m = 60.0F;  ///< length of the part of the route that the status describes
 /// Vehicles stop about this far before a stop line or another vehicle.
 constexpr float kMargin_m = 1.0F;
 constexpr float kCrossingTime_s = 5.0F;  ///< vehicles that cross the line later do not count
@@ -125,7 +125,7 @@ std::array<Crossing, kCrossing> crossings_of(std::span<const Point> line, const 
   return nearest;
 }
 
-/// The first vehicle whose centre is ahead and near the line.
+/// The nearest of the vehicles ahead whose centres are near the line.
 Leader leader_on(std::span<const Point> line, const View& view) {
   constexpr float kAside_m = 1.7F;
   Leader leader;

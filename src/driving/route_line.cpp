@@ -95,8 +95,9 @@ Place Follower::find_place() const {
   return best;
 }
 
-/// The link from a lane, or from a lane beside it, that leads to an edge of the route. Prefers
-/// lanes from which the route goes on.
+/// The link that leads to an edge of the route, from the given lane or, if there is none, from a
+/// lane beside it. Of several links, prefers one to a lane from which the route goes on. Null if no
+/// link leads to the edge.
 const Link* Follower::next_link(std::int32_t lane, std::size_t next_edge) const {
   const Link* best = nullptr;
   int best_rank = -1;

@@ -59,8 +59,9 @@ LaneCosts costs_of(const RoadIndex& roads, Edges route) {
 
 Edges near_edges(Edges route) { return route.first(std::min(route.size(), kEdgesAhead)); }
 
-/// The link from a lane of the route's first edge to the next edge, after which the vehicle needs
-/// the fewest lane changes; null if the lane does not lead there.
+/// The link from a lane of the route's first edge to the next edge; of several links, the one after
+/// which the vehicle needs the fewest lane changes. Null if the lane does not lead to the next
+/// edge.
 const Link* best_link(const RoadIndex& roads, Edges route, std::int32_t lane) {
   if (route.size() < 2) return nullptr;
   const auto next_lanes = roads.lanes_of(route[1]);
@@ -79,7 +80,7 @@ const Link* best_link(const RoadIndex& roads, Edges route, std::int32_t lane) {
   return best;
 }
 
-/// Appends samples of a line until it is long enough.
+/// Builds a path: appends samples of one lane after the other until the path has the given length.
 class PathBuilder {
  public:
   PathBuilder(const RoadIndex& roads, double length_m) : roads_(roads), length_m_(length_m) {}
@@ -181,7 +182,7 @@ std::optional<OnLane> place_on_route(const RoadIndex& roads, const View& view) {
 std::int32_t lane_to_change_to(const RoadIndex& roads, Edges route, std::int32_t lane) {
   const auto lanes = roads.lanes_of(route.front());
   const auto at = std::ranges::find(lanes, lane);
-  if (at == lanes.end()) return -1;  // in a junction
+  if (at == lanes.end()) return -1;  // the lane is inside a junction
   const auto i = static_cast<std::size_t>(at - lanes.begin());
   const LaneCosts costs = costs_of(roads, near_edges(route));
   if (costs.staying[i] == costs.best[i] || costs.best[i] >= kNoWay) return -1;

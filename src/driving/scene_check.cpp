@@ -46,8 +46,10 @@ void check_begins(std::span<const std::int64_t> begin, std::size_t ranges, std::
   }
   for (std::size_t i = 0; i < ranges; ++i) {
     if (begin[i + 1] < begin[i]) {
-      throw DataError("number {} of the {} begins at {}, but ends before that, at {}", i, what,
-                      begin[i], begin[i + 1]);
+      throw DataError(
+          "in the list of where the {1} begin, entry {0} is {2}, but the next entry is only {3}; "
+          "expected rising numbers",
+          i, what, begin[i], begin[i + 1]);
     }
   }
 }
@@ -182,16 +184,17 @@ void check_map(const RoadMap& map) {
         !is_index_or_none(link.connector, map.num_lanes()) ||
         !is_index_or_none(link.signal, map.signals.size())) {
       throw DataError(
-          "map '{}': link {} leads from lane {} to {} over {} with signal {}; there are {} lanes "
-          "and {} signals",
+          "map '{}': link {} leads from lane {} to lane {} over lane {} with signal {}, but the "
+          "map has {} lanes and {} signals, counted from 0",
           map.name, i, link.from_lane, link.to_lane, link.connector, link.signal, map.num_lanes(),
           map.signals.size());
     }
   }
   for (std::size_t i = 0; i < map.signals.size(); ++i) {
     if (map.signals[i].index < 0) {
-      throw DataError("map '{}': signal {} is number {} of light '{}'; expected 0 or more",
-                      map.name, i, map.signals[i].index, map.signals[i].light);
+      throw DataError(
+          "map '{}': signal {} is at position {} of light '{}'; expected a position of 0 or more",
+          map.name, i, map.signals[i].index, map.signals[i].light);
     }
   }
 }

@@ -199,8 +199,9 @@ int way_of_enemies(const View& view, std::size_t bean) {
 }
 
 /// Cost, in segments, of a move to a cell to which other heads may also move. It is a sum over
-/// these heads. An enemy that is not longer costs the difference of the lengths plus 1, and a much
-/// longer enemy costs -1. A teammate costs the segments that both snakes would lose.
+/// these heads. An enemy that is not longer costs the difference of the lengths plus 1, a slightly
+/// longer one costs nothing, and a much longer one costs -1. A teammate costs the segments that
+/// both snakes would lose.
 int danger(const View& view, std::size_t snake, Cell next) {
   constexpr int kMuch = 3;  // segments
   const Board& board = view.board;

@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t kLanes = Paths::kLanes;
 constexpr std::size_t kMoves = kSnakes * kDirections;
 
-/// kLanes searches run at the same time, one in each lane of a vector. This is one row of the board
-/// in each search, with one bit for each column. The type is an explicit vector, because compilers
-/// vectorise loops over an array but keep its values in memory.
+/// kLanes searches run at the same time, one in each lane of a vector. This type holds one row of
+/// the board for each search, with one bit for each column. It is an explicit vector, because
+/// compilers vectorise loops over an array but keep its values in memory.
 using Lanes = std::uint32_t __attribute__((vector_size(kLanes * sizeof(std::uint32_t))));
 using Bytes = std::uint8_t __attribute__((vector_size(kLanes)));
 using Reached = std::array<Lanes, kRows>;

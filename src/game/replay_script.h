@@ -19,13 +19,13 @@ td,th{padding:.1em .8em;text-align:right}th{font-weight:400}td:first-child{text-
 
 inline constexpr const char* kReplayBody = R"(<svg id="board" role="img" aria-label="board"></svg>
 <div class="controls"><button id="play">Pause</button>
-<button id="back" aria-label="a step back">&#8249;</button><button id="next" aria-label="a step on">&#8250;</button>
+<button id="back" aria-label="a step back">&#8249;</button><button id="next" aria-label="a step forward">&#8250;</button>
 <input id="at" type="range" min="0" value="0" aria-label="step"><output id="step"></output>
 <select id="speed" aria-label="speed"><option value="400">slow</option><option value="120" selected>normal</option>
 <option value="40">fast</option></select></div>
 <table id="lengths"></table>
 <svg id="chart" viewBox="0 0 800 130" role="img" aria-label="length of the teams over the steps"></svg>
-<p>Space plays and stops, the arrows go step by step. Longer at the end wins.</p>
+<p>The space bar plays and stops, the arrow keys go step by step. The team whose snakes are longer in all at the end wins.</p>
 )";
 
 /// The script of the page. It reads the constants rows, columns, teamSnakes and frames. A frame
@@ -46,7 +46,7 @@ const element = (name, attributes, text) => {
   if (text !== undefined) made.textContent = text;
   return made;
 };
-// The shorter way round: where a snake leaves the board, half a cell on either side.
+// The shorter of the two ways between two cells, which may lead across the edge of the board.
 const around = (by, n) => by > n / 2 ? by - n : by < -n / 2 ? by + n : by;
 function bodyPath(cells) {
   let path = '';

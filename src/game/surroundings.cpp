@@ -1,4 +1,5 @@
-// Computes the features of a snake that take longer to compute (surroundings.h).
+// Computes further features of a snake: who is nearest to each bean, and the cells around its head
+// (surroundings.h).
 #include "traffic/game/surroundings.h"
 
 #include <algorithm>

@@ -135,7 +135,8 @@ class Pool final : public c10::Allocator {
   }
 
   std::mutex mutex_;
-  std::array<std::vector<void*>, 64 * kStepsOfPower> idle_;  ///< by class_of()
+  /// [class_of(size)]: unused memory of this size.
+  std::array<std::vector<void*>, 64 * kStepsOfPower> idle_;
 };
 
 /// The scratch memory of one thread: blocks that are used in order, from the first.

@@ -17,7 +17,7 @@ namespace traffic::model {
 namespace {
 
 constexpr std::int64_t kLanes = 3;        ///< lane changes: right, keep, left
-constexpr std::int64_t kKeep = 1;         ///< index of keep among them
+constexpr std::int64_t kKeep = 1;         ///< index of keep among the lane changes
 constexpr std::int64_t kNone = 0;         ///< index of the command "none"
 constexpr double kFirstKeep = 0.9;        ///< initial probability of keeping the lane
 constexpr float kFirstHeadScale = 0.01F;  ///< factor of the heads' initial weights
@@ -38,7 +38,8 @@ ControllerImpl::ControllerImpl(const config::Vehicles& vehicles, const Controlle
       advice_probability_(vehicles.advice_probability),
       categorical_(vehicles.longitudinal == "categorical") {
   TRAFFIC_CHECK(inputs.own + inputs.shared > 0 && inputs.impact + inputs.advice <= inputs.own,
-                "a controller needs inputs, and impact and advice must be columns of own");
+                "a controller needs inputs, and the columns of impact and advice must be among "
+                "those of the own inputs");
   using torch::nn::Linear;
   using torch::nn::LinearOptions;
   const std::int64_t width = vehicles.hidden_dim;
@@ -51,7 +52,9 @@ ControllerImpl::ControllerImpl(const config::Vehicles& vehicles, const Controlle
   longitudinal_ = register_module("longitudinal", Linear(width, commands));
   if (inputs.advice > 0) {
     TRAFFIC_CHECK(categorical_ && inputs.advice == commands,
-                  "advice has {} columns for {} categorical commands", inputs.advice, commands);
+                  "advice has {} columns and there are {} commands; expected categorical commands "
+                  "and one column for each",
+                  inputs.advice, commands);
     advice_ = register_module("advice", Linear(LinearOptions(commands, commands).bias(false)));
   }
   if (!categorical_) log_std_ = register_parameter("log_std", torch::zeros({1}));

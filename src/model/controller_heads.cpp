@@ -19,7 +19,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// The sum of exp(x) over all of n values but the first, scaled to avoid overflow.
+/// The sum of exp(x) over all n values except the first, scaled to avoid overflow.
 struct SumOfRest {
   float highest;  ///< the largest of these values
   float sum;      ///< sum of exp(x - highest)

@@ -19,7 +19,7 @@ namespace traffic::model {
 namespace {
 
 constexpr std::int64_t kPatch = 4;  ///< rows and columns of a patch, in cells of the image
-/// Widths of the encodings of image and status, which are then joined.
+/// Widths of the encodings of image and status. The network concatenates the two encodings.
 constexpr std::int64_t kImageWidth = 192;
 constexpr std::int64_t kStatusWidth = 64;
 constexpr double kFrame_s = 0.5;  ///< time between two positions of a plan
@@ -27,8 +27,8 @@ constexpr double kFrame_s = 0.5;  ///< time between two positions of a plan
 /// from 1e-4 to 0.02 (Liao et al. 2025, arXiv:2411.15139).
 constexpr double kTruncated = 50.0;
 
-/// Share of the signal's variance that is left at a noise level. Level 0 has no noise, level 1 that
-/// of step kTruncated.
+/// Share of the signal's variance that is left at a noise level. Level 0 has no noise, level 1 has
+/// the noise of step kTruncated.
 torch::Tensor signal_share(const torch::Tensor& level) {
   const double first = std::sqrt(1e-4), last = std::sqrt(0.02);
   const torch::Tensor t = level * kTruncated;
@@ -59,8 +59,9 @@ TRAFFIC_VECTORISED void copy_patches(const std::uint8_t* image, float* out, std:
 }
 
 /// Mean over the last dimension of a loss that is quadratic up to kQuadratic and linear beyond.
-/// Differences are in units of their mean size, which is some metres. A larger quadratic part would
-/// hardly care about the decimetres by which a vehicle stops in front of a line or behind it.
+/// Differences are in units of their mean size, which is some metres. With a larger kQuadratic the
+/// loss would hardly depend on the few decimetres that decide whether a vehicle stops in front of a
+/// line or behind it.
 torch::Tensor smooth_l1(const torch::Tensor& difference) {
   constexpr double kQuadratic = 0.1;
   const torch::Tensor size = difference.abs();
@@ -206,7 +207,7 @@ torch::Tensor DrivingNetworkImpl::loss(const torch::Tensor& encoding,
   // Squared distances of the anchors to the target: [B, modes].
   const torch::Tensor distance = (anchors_.unsqueeze(0) - target.unsqueeze(1)).square().sum(-1);
   if (shape_.head == "vocabulary") {
-    // A soft target: plans near the recorded one are right, too.
+    // A soft target: plans near the recorded one count as partly right.
     const torch::Tensor wanted = torch::softmax(-distance / 0.5, 1);
     const torch::Tensor found = torch::log_softmax(head_->forward(encoding), 1);
     return weighted_mean(-(wanted * found).sum(1), weight);
@@ -235,7 +236,8 @@ DrivingPlans DrivingNetworkImpl::plans(const torch::Tensor& encoding,
   if (shape_.head == "vocabulary") {
     logits = head_->forward(encoding);
   } else {
-    TRAFFIC_CHECK(steps == 1 || steps == 2, "{} denoising steps, expected 1 or 2", steps);
+    TRAFFIC_CHECK(steps == 1 || steps == 2, "the number of denoising steps is {}, expected 1 or 2",
+                  steps);
     // Without added noise the result depends on the inputs alone.
     for (std::int64_t step = 0; step < steps; ++step) {
       const double level = 0.2 * static_cast<double>(steps - step) / static_cast<double>(steps);
@@ -254,7 +256,8 @@ DrivingPlans DrivingNetworkImpl::plans(const torch::Tensor& encoding,
 
 torch::Tensor group_centres(const torch::Tensor& rows, std::int64_t k, std::uint64_t seed) {
   TRAFFIC_CHECK(rows.dim() == 2 && rows.size(0) >= k,
-                "{} rows for {} groups, expected at least one for each", rows.size(0), k);
+                "there are {} rows for {} groups, expected at least one row for each group",
+                rows.size(0), k);
   Rng rng(seed);
   // k-means++: each further centre is a row, drawn with a probability that is proportional to its
   // squared distance to the nearest centre so far.

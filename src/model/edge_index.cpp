@@ -56,8 +56,9 @@ std::vector<std::int64_t> group_nodes(const GraphBatch& graph) {
   const std::int64_t nodes = graph.num_nodes();
   const auto* ptr = graph.edge_ptr.const_data_ptr<std::int32_t>();
   const auto* src = graph.edge_src.const_data_ptr<std::int32_t>();
-  std::vector<std::int64_t> reach(
-      static_cast<std::size_t>(nodes));  // the last node connected with this node or a later one
+  // [nodes] The highest node at the other end of an edge whose lower end is this node. The node
+  // itself if there is no such edge.
+  std::vector<std::int64_t> reach(static_cast<std::size_t>(nodes));
   for (std::int64_t i = 0; i < nodes; ++i) {
     auto& own = reach[static_cast<std::size_t>(i)];
     own = std::max(own, i);

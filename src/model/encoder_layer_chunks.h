@@ -27,11 +27,13 @@ struct Group {
 /// Groups that are processed together.
 struct ChunkPlan {
   std::vector<Group> groups;
-  /// Rows of the buffers: those of the groups, each rounded up to a valid depth of a product.
+  /// Rows of the buffers: the sum of the groups' rows, each rounded up to a depth that products
+  /// accept.
   std::int64_t rows = 0;
 };
 
-/// Divides the groups into chunks. A chunk ends with the group with which it has kChunkRows rows.
+/// Divides the groups into chunks. Except for the last one, a chunk has just enough groups to reach
+/// kChunkRows rows.
 template <typename T>
 std::vector<ChunkPlan> plan_chunks(const EdgeIndex& index) {
   std::vector<ChunkPlan> chunks;

@@ -9,9 +9,9 @@ namespace traffic::model {
 namespace {
 
 /// Mean of `loss`(prediction, target) over all entries, where entries with a false mask count as
-/// zero. `mask` broadcasts to `prediction`. The denominator depends on the shape only, so that
-/// parts of a batch, weighted by their numbers of vehicles, add up to the whole. Masked targets do
-/// not enter any computation: they may be NaN without affecting the gradient.
+/// zero. `mask` broadcasts to `prediction`. The denominator depends on the shape only. The loss of
+/// a batch is therefore the mean of the losses of its parts, weighted by their numbers of vehicles.
+/// Masked targets do not enter any computation: they may be NaN without affecting the gradient.
 template <typename Loss>
 torch::Tensor masked_mean(const Loss& loss, const torch::Tensor& prediction,
                           const torch::Tensor& target, const torch::Tensor& mask) {

@@ -26,8 +26,8 @@ void check_weight(const at::Tensor& weight) {
                 kWidthUnit);
 }
 
-/// Minimum number of parts that a thread packs. Packing fewer parts takes less time than waking up
-/// a thread.
+/// Minimum number of parts for one thread (panels in pack_forward(), groups of rows in
+/// pack_backward()). Packing fewer parts takes less time than waking up a thread.
 /// @param values number of values in a part
 std::int64_t grain_of(std::int64_t values) {
   constexpr std::int64_t kValuesOfAThread = std::int64_t{1} << 15;

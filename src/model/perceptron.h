@@ -31,7 +31,7 @@ std::vector<DenseParameters> parameters_of(const std::vector<torch::nn::Linear>&
 struct PerceptronParameters {
   DenseParameters rows = {};                 ///< first layer, for PerceptronInput::rows
   DenseParameters shared = {};               ///< first layer, for PerceptronInput::shared
-  std::vector<DenseParameters> hidden = {};  ///< further layers
+  std::vector<DenseParameters> hidden = {};  ///< the layers after the first one, in order
 };
 
 /// @return [M, out of the last layer]

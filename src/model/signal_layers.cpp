@@ -42,7 +42,7 @@ Tensor max_of_lights(const Tensor& rows, const Tensor& light, std::int64_t light
 
 // The implementation as one node of the autograd graph.
 
-/// Tensors that the backward pass needs. B lights, R greens, width H.
+/// Tensors that the backward pass needs. Shapes: B lights, R greens, H the width of the layers.
 enum SavedTensor : std::size_t {
   kFirst,    ///< [R, H]: output of the first layer
   kGreens,   ///< [R, H]: output of the second layer

@@ -1,6 +1,7 @@
 /// Expresses the input of the graph encoder's first layer, LayerNorm(W x + b), as a thin input,
-/// i.e. as a product with a small number of columns (encoder_layer.h). This is possible because
-/// apart from a factor for each row it is linear in (x, 1), the features of a node and a 1.
+/// i.e. as a product with a small number of columns (encoder_layer.h). This is possible because,
+/// apart from a factor for each row, LayerNorm(W x + b) is linear in (x, 1), the features of a node
+/// followed by a 1.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -40,8 +40,8 @@ std::optional<Ancestor> look_up(pid_t pid) {
   return std::nullopt;
 }
 
-/// Process id of mpirun or its daemon, if it started this process, perhaps through scripts; 0 if
-/// not.
+/// Process id of mpirun or its daemon that started this process, perhaps through scripts; 0 if this
+/// process was started without mpirun.
 pid_t find_launcher() {
   pid_t pid = getppid();
   while (pid > 1) {

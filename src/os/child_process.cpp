@@ -37,7 +37,9 @@ void die_with(pid_t parent, int signal_number) {
 void become_expendable() {
   const rlimit none{.rlim_cur = 0, .rlim_max = 0};
   setrlimit(RLIMIT_CORE, &none);
-  constexpr std::string_view kScore = "500";  // of 1000; a process may always raise its own score
+  // When memory runs out, the kernel first kills processes with high scores (of at most 1000). Any
+  // process may raise its own score.
+  constexpr std::string_view kScore = "500";
   const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd < 0) return;  // without /proc the score stays as it is
   write_all(fd, std::as_bytes(std::span(kScore)));

@@ -14,7 +14,7 @@
 namespace traffic::os {
 namespace {
 
-/// Number of bytes of a message, sent before the message.
+/// Type of the number of bytes of a message, which is sent before the message.
 using Length = std::uint64_t;
 
 }  // namespace

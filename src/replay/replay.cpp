@@ -10,7 +10,7 @@ namespace traffic::replay {
 
 std::int64_t ReplayOptions::max_segments() const {
   const std::int64_t of_segment = segment.steps * segment.streams;
-  constexpr std::int64_t kMinimum = 2;  // one is being filled, the other one is full
+  constexpr std::int64_t kMinimum = 2;  // a segment that is being filled, and a full segment
   return std::max(kMinimum, (capacity + of_segment - 1) / of_segment);
 }
 
@@ -59,7 +59,8 @@ std::int64_t Replay::num_drawable(std::int64_t n_step) const {
   return std::max<std::int64_t>(0, num_steps_ - n_step) * options_.segment.streams;
 }
 
-/// Whether there is a gap (see begin_anew()) between a step and the n-th step after it.
+/// Whether begin_anew() marked a gap between a step and the n-th step after it, so that the later
+/// step does not continue the earlier one.
 bool Replay::has_gap_within(std::int64_t step, std::int64_t n_step) const {
   const std::int64_t segment = step / options_.segment.steps;
   const std::int64_t last = (step + n_step) / options_.segment.steps;
@@ -70,18 +71,18 @@ void Replay::draw(const Returns& returns, Rng& rng, const Transitions& out) cons
   const SegmentShape& shape = options_.segment;
   const std::size_t count = out.actions.size();
   const auto numbers = [&](std::int64_t dim) { return count * static_cast<std::size_t>(dim); };
-  TRAFFIC_CHECK(out.obs.size() == numbers(shape.obs_dim) &&
-                    out.next_obs.size() == numbers(shape.obs_dim) &&
-                    out.action_vectors.size() == numbers(shape.action_dim) &&
-                    out.returns.size() == count && out.discounts.size() == count,
-                "the spans do not have room for {} transitions with observations of {} numbers",
-                count, shape.obs_dim);
   TRAFFIC_CHECK(
-      returns.n_step >= 1 && returns.n_step < shape.steps,
-      "returns over {} steps, expected at least 1 and less than the {} steps of a segment",
-      returns.n_step, shape.steps);
-  TRAFFIC_CHECK(num_drawable(returns.n_step) > 0, "no transition can be drawn from {} steps",
-                num_steps_);
+      out.obs.size() == numbers(shape.obs_dim) && out.next_obs.size() == numbers(shape.obs_dim) &&
+          out.action_vectors.size() == numbers(shape.action_dim) && out.returns.size() == count &&
+          out.discounts.size() == count,
+      "the spans do not have the sizes for {} transitions with observations of {} and action "
+      "vectors of {} numbers",
+      count, shape.obs_dim, shape.action_dim);
+  TRAFFIC_CHECK(returns.n_step >= 1 && returns.n_step < shape.steps,
+                "n_step is {}, expected at least 1 and less than the {} steps of a segment",
+                returns.n_step, shape.steps);
+  TRAFFIC_CHECK(num_drawable(returns.n_step) > 0,
+                "no transition can be drawn, because the replay has only {} steps", num_steps_);
   std::vector<Place> places(count);
   for (Place& place : places) place = draw_place(returns, rng);
   // Transitions are far apart in memory. While one is read, the CPU fetches the next kAhead ones.
@@ -92,9 +93,11 @@ void Replay::draw(const Returns& returns, Rng& rng, const Transitions& out) cons
     if (row < kAhead) continue;
     Place place = places[row - kAhead];
     for (int tries = 0; !fill(returns, place, row - kAhead, out); ++tries) {
-      TRAFFIC_CHECK(tries < kMostTries,
-                    "no transition of {} steps was found; all episodes are cut off earlier",
-                    returns.n_step);
+      TRAFFIC_CHECK(
+          tries < kMostTries,
+          "100,000 draws found no transition of {} steps: each drawn episode was truncated within "
+          "these steps",
+          returns.n_step);
       place = draw_place(returns, rng);
     }
   }
@@ -122,8 +125,8 @@ void Replay::prefetch(Place place, std::int64_t n_step) const {
 }
 
 /// Writes one transition to a row of `out`.
-/// @return false if the episode was truncated within the n steps, so that the transition is not
-///   known
+/// @return false if the episode was truncated within the n steps. The return and the next
+///   observation are then not known, and the row is only partly written.
 bool Replay::fill(const Returns& returns, Place place, std::size_t row,
                   const Transitions& out) const {
   const SegmentShape& shape = options_.segment;

@@ -144,14 +144,16 @@ std::vector<std::byte> Segment::to_bytes() const {
 Segment Segment::from_bytes(std::span<const std::byte> bytes, const SegmentShape& shape) {
   Header header;
   if (bytes.size() < sizeof(header)) {
-    throw CheckpointError("a replay segment has {} bytes, expected: at least {}", bytes.size(),
-                          sizeof(header));
+    throw CheckpointError(
+        "a replay segment has {} bytes, expected: at least the {} bytes of its header",
+        bytes.size(), sizeof(header));
   }
   std::memcpy(&header, bytes.data(), sizeof(header));
   if (std::string_view(header.magic.data(), header.magic.size()) != kMagic ||
       header.version != kVersion) {
-    throw CheckpointError("a replay segment has a wrong signature or version, expected: {} {}",
-                          kMagic, kVersion);
+    throw CheckpointError(
+        "a replay segment has a wrong signature or version, expected: signature {} and version {}",
+        kMagic, kVersion);
   }
   const SegmentShape found{.steps = header.steps,
                            .streams = header.streams,

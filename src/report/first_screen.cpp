@@ -53,12 +53,15 @@ std::string gain_card(const Json& evaluation, const Json& row) {
 /// the report, further below, lists all metrics.
 std::string controllers_table(const Json& evaluation) {
   using Column = std::pair<const char*, const char*>;
-  constexpr std::array<Column, 9> kColumns{
-      Column{"worst_%", "worst seed, %"},     {"delay_s", "delay, s"},
-      {"outflow_vph", "outflow, veh/h"},      {"mean_speed_mps", "speed, m/s"},
-      {"waiting", "waiting to enter"},        {"collisions", "collisions"},
-      {"emergency_stops", "emergency stops"}, {"hard_brakes", "hard brakes"},
-      {"cv_steps", "vehicle-s controlled"}};
+  constexpr std::array<Column, 9> kColumns{Column{"worst_%", "worst seed, %"},
+                                           {"delay_s", "delay, s"},
+                                           {"outflow_vph", "outflow, veh/h"},
+                                           {"mean_speed_mps", "speed, m/s"},
+                                           {"waiting", "waiting to enter"},
+                                           {"collisions", "collisions"},
+                                           {"emergency_stops", "emergency stops"},
+                                           {"hard_brakes", "hard brakes"},
+                                           {"cv_steps", "vehicle-steps under control"}};
   std::string html = fmt::format(
       "<div class=\"wide\"><table><caption>Means over the episodes of {}</caption>"
       "<tr><th>controller</th><th>gain, %</th>",
@@ -95,10 +98,12 @@ std::string script_card(const Json& comparison) {
 
 std::string prediction_card(const Prediction& prediction) {
   if (prediction.frames == 0) return "";
-  return card("Prediction", prediction.is_better() ? "good" : "",
-              fmt::format("{:.2f} m off", prediction.error_m),
-              fmt::format("{} frames ahead; constant velocity: {:.2f} m", prediction.frames,
-                          prediction.constant_velocity_m));
+  return card(
+      "Prediction", prediction.is_better() ? "good" : "",
+      fmt::format("{:.2f} m off", prediction.error_m),
+      fmt::format(
+          "position error {} frames ahead; {:.2f} m if vehicles are assumed to keep their velocity",
+          prediction.frames, prediction.constant_velocity_m));
 }
 
 /// A training's name for readers who do not know the configuration.
@@ -116,7 +121,7 @@ std::string title_of(const std::string& training) {
   return title;
 }
 
-/// The trainings of a run, in the order in which they were trained.
+/// The names of a run's trainings in their order, e.g. "world model, then reinforcement learning".
 std::string titles_of(const std::vector<RunReader>& parts) {
   std::string titles;
   for (const RunReader& part : parts) {
@@ -136,8 +141,8 @@ std::string training_card(const std::vector<RunReader>& parts, RunStatus status,
   }
   const bool is_done = status == RunStatus::kDone;
   const int ranks = summary.value("world_size", 1);
-  std::string meaning = fmt::format("{}; on {} {}, without start and evaluations", titles, ranks,
-                                    ranks == 1 ? "rank" : "ranks");
+  std::string meaning = fmt::format("{}; on {} {}; time without start-up and evaluations", titles,
+                                    ranks, ranks == 1 ? "rank" : "ranks");
   using Rate = std::pair<const char*, const char*>;
   for (const auto& [rate, unit] :
        {Rate{"samples_per_s", "samples/s"}, {"env_steps_per_s", "simulation steps/s"}}) {
@@ -203,7 +208,7 @@ std::string evaluated_text(const Json& evaluation, const Json& row, const Json& 
   if (safety == "bad")
     return fmt::format("{}, but is less safe: do not use {} as it is.", effect, file);
   if (sign_of_gain(row) < 0) return fmt::format("{}: do not use {}.", effect, file);
-  if (sign_of_gain(row) == 0) return fmt::format("{}: {} is its file.", effect, file);
+  if (sign_of_gain(row) == 0) return fmt::format("{}. Its checkpoint is {}.", effect, file);
   if (safety == "warn")
     return fmt::format("{}: look at its safety below, then use {}.", effect, file);
   return fmt::format("{} and is no less safe: use {}.", effect, file);

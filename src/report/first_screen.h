@@ -12,7 +12,7 @@ namespace traffic::report {
 /// Returns the HTML.
 /// @param parts the trainings of the run, or the run itself if it is a single training. The results
 ///   are those of the last training that was evaluated
-/// @param has_ended as in write_html_report()
+/// @param has_ended see write_html_report()
 /// @throws DataError if a file is damaged
 std::string first_screen(const RunReader& run, const std::vector<RunReader>& parts, bool has_ended);
 

@@ -129,8 +129,8 @@ std::string or_note(Make&& make) {
 
 std::string damage_of(const Metrics& metrics) {
   if (metrics.damaged.empty()) return "";
-  return note(fmt::format("{} lines cannot be read, the first is {}", metrics.damaged.size(),
-                          metrics.damaged.front()));
+  return note(fmt::format("{} lines of the metrics cannot be read; the first one: {}",
+                          metrics.damaged.size(), metrics.damaged.front()));
 }
 
 /// The parts of the page on one training that the reader can unfold: all metrics of its evaluation,
@@ -188,7 +188,7 @@ void write_html_report(const RunFolder& folder, bool has_ended) {
     below += details(name, part, data["curves"]);
   }
   body += "<section id=\"pictures\"></section>\n<h2>Everything else</h2>\n" + below;
-  body += or_note([&] { return folded("search: scripts that it tried", searches(run)); });
+  body += or_note([&] { return folded("scripts that the search tried", searches(run)); });
   body += or_note([&] {
     const auto summary = has_parts ? run.summary() : std::nullopt;
     return folded("summary.json", summary ? table_of(*summary) : "");

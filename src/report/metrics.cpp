@@ -54,7 +54,7 @@ void MetricsWriter::write(std::int64_t step, double wall_time_s, const NamedValu
   json["time"] = wall_time_s;
   for (const auto& [name, value] : values) json[name] = value;
   // If the run was killed after it wrote a line and before it saved a checkpoint, it repeats the
-  // evaluation after resuming. The line then exists already.
+  // evaluation after resuming. The file then already contains the line.
   if (has_figures(std::exchange(last_kept_, {}), json)) return;
   file_->append(json.dump() + "\n");
 }

@@ -86,7 +86,7 @@ Verdict safety_of(const Json& row, const Json* none) {
   if (!worse.empty() && row.value("safe", false)) {
     return {"warn", "Look closer",
             "per episode: " + worse +
-                "; the increase lies within the confidence interval over these seeds"};
+                "; over these seeds the increase is not significant (evaluation.safety_limit)"};
   }
   if (!worse.empty()) return {"bad", "Less safe", "per episode: " + worse};
   constexpr double kNoticeable = 1.1;

@@ -26,7 +26,8 @@ std::string gain_text(const nlohmann::ordered_json& row);
 /// interval contains 0 or there is no interval.
 int sign_of_gain(const nlohmann::ordered_json& row);
 
-/// The row of the trained controller: the last row of a checkpoint. Null if there is no such row.
+/// The row of the trained controller: the last row whose controller is a checkpoint. Null if there
+/// is no such row.
 const nlohmann::ordered_json* trained_of(const nlohmann::ordered_json& evaluation);
 /// The row of the traffic without control (controller "none"). Null if there is no such row.
 const nlohmann::ordered_json* none_of(const nlohmann::ordered_json& evaluation);
@@ -44,16 +45,19 @@ struct Verdict {
 };
 
 /// Compares the dangerous events under a controller with those of the same traffic without control.
-/// The verdict is "bad" if accidents (collisions, emergency stops and brakings, teleports) have
-/// increased. It is "warn" if the increase lies within the confidence interval of the evaluation,
-/// or if hints at danger, such as hard brakes, have increased by more than 10 %.
-/// @param none row of the traffic without control; null if there is none
+/// If accidents (collisions, emergency stops and brakings, teleports) have increased, the verdict
+/// depends on whether the row calls the controller safe (`safe`). If it does, the increase of
+/// collisions and emergency stops is not significant, and the verdict is "warn". Otherwise it is
+/// "bad". If accidents have not increased, the verdict is "warn" if hints at danger, such as hard
+/// brakes, have increased by more than 10 %, and otherwise "good".
+/// @param none row of the traffic without control; null if the evaluation has no such row, and
+///   accidents are then compared with 0
 Verdict safety_of(const nlohmann::ordered_json& row, const nlohmann::ordered_json* none);
 
 /// The final comparison of a policy with a script: the object `result` in summary.json of the last
-/// training that has one. Empty if no training has one.
+/// training that ended with such a comparison. Empty if none did.
 nlohmann::ordered_json final_comparison(const std::vector<RunReader>& parts);
-/// Whether the script did better than every policy that was learned from it.
+/// Whether the run hands over the script, because the final comparison preferred it to the policy.
 bool keeps_script(const nlohmann::ordered_json& comparison);
 
 /// Errors of the positions that the world model predicts, at the longest horizon.

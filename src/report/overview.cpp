@@ -98,7 +98,7 @@ void add_slow_steps(std::vector<std::string>& trouble, const std::string& part,
         series, [&](const SeriesPoint& point) { return point.value > kSlow * median; });
     if (slow == 0) continue;
     trouble.push_back(
-        fmt::format("{}{} exceeded {:.3g} s, three times the median, {} times; the "
+        fmt::format("{}{} exceeded {:.3g} s (three times its median) {} times; its "
                     "maximum is {:.3g} s at step {}",
                     part.empty() ? "" : part + ": ", name, kSlow * median, slow, slowest->value,
                     slowest->step));

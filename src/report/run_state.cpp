@@ -106,7 +106,7 @@ std::string state_text(const RunState& state, bool each_process) {
   if (!state.progress.empty()) text += fmt::format("  {}\n", state.progress);
   if (state.last_log_line != state.progress) text += fmt::format("  {}\n", state.last_log_line);
   if (!state.last_log_line.empty()) {
-    text += fmt::format("  the log grew {} ago\n", human_duration(state.log_age_s));
+    text += fmt::format("  the last line of the log is {} old\n", human_duration(state.log_age_s));
   }
   text += state.checkpoint.empty()
               ? "  no checkpoint yet\n"

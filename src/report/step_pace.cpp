@@ -8,8 +8,9 @@
 namespace traffic::report {
 namespace {
 
-constexpr std::size_t kPieces = 64;     ///< number of the newest pieces that count
-constexpr double kPieceSeconds = 1.0;   ///< a piece contains steps of at least this duration
+constexpr std::size_t kPieces = 64;  ///< the mean is computed over this number of the newest pieces
+/// A piece contains consecutive steps that together take at least this long.
+constexpr double kPieceSeconds = 1.0;
 constexpr double kMostOfMedian = 10.0;  ///< a longer piece (a stall) counts as this many medians
 
 }  // namespace

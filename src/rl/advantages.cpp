@@ -11,8 +11,8 @@ torch::Tensor moments_of(const torch::Tensor& x, std::int64_t conflicts,
                     (conflicts == 1 || (x.dim() > 0 && x.size(-1) == conflicts));
   if (!fits) {
     throw ShapeError(
-        "moments_of: x is {}, expected floating point; with several conflicts a last dimension of "
-        "{}",
+        "moments_of: x is {}, expected floating point, and a last dimension of {} if there are "
+        "several conflicts",
         describe(x), conflicts);
   }
   torch::Tensor values = x.detach().to(torch::kFloat64);

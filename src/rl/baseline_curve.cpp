@@ -70,8 +70,8 @@ double BaselineCurve::growth(double from_s, double to_s, std::int64_t conflict) 
   const bool inside = from_s >= 0.0 && from_s <= to_s && to_s <= duration_s();
   if (!inside || conflict < 0 || conflict >= conflicts_) {
     throw DataError(
-        "baseline curve: {} .. {} s of conflict {} requested, but it covers 0 .. {} s of {} "
-        "conflicts",
+        "baseline curve: the growth from {} to {} s of conflict {} was asked for, but the curve "
+        "covers 0 to {} s of {} conflicts, counted from 0",
         from_s, to_s, conflict, duration_s(), conflicts_);
   }
   return reached_by(to_s, conflict) - reached_by(from_s, conflict);

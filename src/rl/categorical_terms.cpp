@@ -32,7 +32,8 @@ void check(const torch::Tensor& logits, const TakenActions& taken) {
   }
 }
 
-/// One decision: the log-probabilities of its actions and their entropy.
+/// One decision: the log-probabilities of its possible actions, and the entropy of this
+/// distribution.
 template <typename T>
 struct Decision {
   Decision(const T* logit, std::int64_t actions) : log_prob(logit, logit + actions) {

@@ -27,7 +27,7 @@ inline void check_tensor(std::string_view name, const torch::Tensor& x, torch::I
   throw ShapeError("{} is {}, expected {}", name, describe(x), expected.str());
 }
 
-/// Throws a ShapeError if the shape, type or device of x differs from that of `model`.
+/// Throws a ShapeError if the shape, type or device of x differs from those of the tensor `model`.
 inline void check_like(std::string_view name, const torch::Tensor& x, const torch::Tensor& model) {
   check_tensor(name, x, model.sizes(), model.scalar_type(), model.device());
 }

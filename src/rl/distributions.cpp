@@ -59,7 +59,9 @@ BoundedGaussian::BoundedGaussian(torch::Tensor mean, const torch::Tensor& log_st
                      describe(mean_));
   }
   if (!(bounds.low < bounds.high)) {
-    throw ConfigError("gaussian: bounds {} .. {} are empty", bounds.low, bounds.high);
+    throw ConfigError(
+        "gaussian: the lower bound is {} and the upper {}; expected a smaller lower bound",
+        bounds.low, bounds.high);
   }
   log_std_ = log_std.expand_as(mean_);
 }

@@ -13,8 +13,8 @@ LagrangeMultiplier::LagrangeMultiplier(const ConstraintParameters& parameters)
   if (!(parameters.cost_limit >= 0.0) || !(parameters.lagrange_lr > 0.0) ||
       !(parameters.lagrange_max >= 0.0) || !std::isfinite(parameters.lagrange_max)) {
     throw ConfigError(
-        "constraint: cost_limit {}, lagrange_lr {}, lagrange_max {}: expected at least 0, more "
-        "than 0 and at least 0",
+        "constraint: cost_limit is {} (expected at least 0), lagrange_lr {} (expected more than "
+        "0), lagrange_max {} (expected a finite number of at least 0)",
         parameters.cost_limit, parameters.lagrange_lr, parameters.lagrange_max);
   }
   set_value(parameters.lagrange_init);
@@ -31,7 +31,8 @@ void LagrangeMultiplier::update(double mean_episode_cost) {
 
 void LagrangeMultiplier::set_value(double value) {
   if (!(value >= 0.0 && value <= parameters_.lagrange_max)) {
-    throw ConfigError("Lagrange multiplier {} is outside 0 .. {}", value, parameters_.lagrange_max);
+    throw ConfigError("the Lagrange multiplier is {}, expected 0 to {} (lagrange_max)", value,
+                      parameters_.lagrange_max);
   }
   value_ = value;
 }

@@ -18,7 +18,7 @@ struct Candidates {
 };
 
 /// Logarithm of the sum of exp(score) over the candidates for which `counts` is true; kLogZero if
-/// there is none. A NaN makes the sum NaN.
+/// it is true for none. A NaN makes the sum NaN.
 template <typename T, typename Counts>
 double log_sum_exp(const Candidates<T>& of, const Counts& counts) {
   double highest = kLogZero;

@@ -19,8 +19,8 @@ torch::Tensor log_sum_exp(const torch::Tensor& scores, const Segments& segments)
   return (sum.masked_fill(none, 1.0).log() + highest).masked_fill(none, kLogZero);
 }
 
-/// Gives autograd the value and the derivatives that were computed. Letting autograd record every
-/// operation takes four times as long as the arithmetic.
+/// Gives autograd a value whose derivatives have been computed already. Letting autograd record
+/// every operation takes four times as long as the arithmetic.
 struct KnownSlope : torch::autograd::Function<KnownSlope> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
                                const torch::Tensor& /*scores*/, const SelectionTerm& term,

@@ -33,7 +33,8 @@ class Elements {
 
 using Sums = std::array<double, kNumPpoSums>;
 
-/// Indices in Sums of the sums over decisions, or of those over selections.
+/// Where `Sums` contains the sums of one kind of terms: those over decisions, or those over
+/// selections.
 struct PolicySumsAt {
   PpoSum loss, entropy, kl, clipped, count;
 };

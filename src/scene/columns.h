@@ -1,6 +1,6 @@
-/// Column numbers of the three feature tables of frame.h: nodes (vehicles), edges (pairs
-/// of neighbours) and the whole traffic. "Foe" in a name stands for the conflicting approaches:
-/// those whose streams the vehicle's own stream meets.
+/// Column numbers of the three feature tables of frame.h: nodes (vehicles), edges (pairs of
+/// neighbours) and the whole traffic. "Foe" in a name stands for the conflicting approaches: those
+/// whose streams the vehicle's own stream meets.
 #pragma once
 
 namespace traffic::scene {

@@ -38,7 +38,8 @@ void read_file(const std::filesystem::path& file, int depth, std::vector<LightPr
   pugi::xml_document document;
   const auto result = document.load_buffer(text.data(), text.size());
   if (!result) {
-    throw DataError("file {}: {} at byte {}", file.string(), result.description(), result.offset);
+    throw DataError("file {} is not valid XML: {} at byte {}", file.string(), result.description(),
+                    result.offset);
   }
   for (const auto node : document.document_element().children()) {
     const std::string_view name = node.name();

@@ -18,7 +18,8 @@ struct NetJunction {
   /// [links] for each link a string with one character for every link, in reverse order (the last
   /// character is link 0); '1': the streams of the two links meet
   std::vector<std::string> foes;
-  /// [links] strings like those of `foes`; '1': the link gives way to the character's link
+  /// [links] strings like those of `foes`; '1': the link that has the string gives way to the link
+  /// at this position
   std::vector<std::string> response;
 };
 

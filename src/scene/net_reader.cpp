@@ -21,12 +21,12 @@ class NetReader {
     pugi::xml_document document;
     const auto result = document.load_buffer(text.data(), text.size());
     if (!result)
-      throw DataError("network {}: {} at byte {}", path_.string(), result.description(),
-                      result.offset);
+      throw DataError("network {} is not valid XML: {} at byte {}", path_.string(),
+                      result.description(), result.offset);
     const auto net = document.child("net");
     if (!net) throw DataError("network {}: no <net> element; is it a .net.xml?", path_.string());
     for (const auto edge : net.children("edge")) read_edge(edge);
-    if (road_.lanes.empty()) throw DataError("network {}: no lanes", path_.string());
+    if (road_.lanes.empty()) throw DataError("network {}: the file has no lanes", path_.string());
     for (const auto connection : net.children("connection")) read_connection(connection);
     join_lanes();
     for (const auto junction : net.children("junction")) read_junction(junction);

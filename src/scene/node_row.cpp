@@ -22,8 +22,9 @@ struct Conflicting {
   double speed_mps = 0;
   bool signal = false;
   bool green = false;
-  double change_s = 0;  ///< time until the last green ends or, without a green, the first begins
-  double cycle = 0;     ///< elapsed share of the cycle of the light that was added last, 0..1
+  double change_s =
+      0;  ///< time until the last present green ends; without one, until the first green begins
+  double cycle = 0;  ///< elapsed share of the cycle of the light that was added last, 0..1
 
   void add(const Approach& where, const ApproachState& now, const RoadState& state) {
     ++approaches;

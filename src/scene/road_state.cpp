@@ -226,8 +226,8 @@ void RoadState::tally(const StepEvents& events) {
   while (!arrivals_.empty() && arrivals_.front() <= time_s_ - kRecentS) arrivals_.pop_front();
 }
 
-/// Adds the time loss of a vehicle since the last call. It is added to the score and to the
-/// vehicle's conflict (the one ahead, else the one that it has just passed).
+/// Adds the time that a vehicle has lost since the last call to the score, and to the vehicle's
+/// conflict (the one ahead, else the one that it has just passed).
 void RoadState::take_loss(Vehicle& v) {
   v.step_loss_s = v.time_loss_s - v.counted_loss_s;
   v.counted_loss_s = v.time_loss_s;
@@ -236,8 +236,8 @@ void RoadState::take_loss(Vehicle& v) {
   if (conflict >= 0) at(conflict_losses_s_, conflict) += v.step_loss_s;
 }
 
-/// Adds the time that a vehicle has waited before it could enter the road. It is added to the score
-/// and to the first conflict of the vehicle's route.
+/// Adds the time that a vehicle has waited before it could enter the road to the score, and to the
+/// first conflict of the vehicle's route.
 /// @param plan null if the route is not known
 void RoadState::take_delay(const RoutePlan* plan, double waited_s) {
   score_.depart_delay_s += waited_s;

@@ -30,8 +30,7 @@ class Script : public Controller {
     LaneChange lane_change = LaneChange::kKeep;
   };
   /// Appends commands for one period. `ask` returns the command for a CV, or nothing if the CV gets
-  /// no command. Only the top() vehicles nearest to their stop lines get their
-  /// commands.
+  /// no command. Only the top() vehicles nearest to their stop lines get their commands.
   void command(const RoadState& state, const std::function<std::optional<Ask>(const Vehicle&)>& ask,
                std::vector<Command>& commands);
   /// Maximum number of vehicles that the script commands.

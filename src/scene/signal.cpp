@@ -12,7 +12,7 @@ bool may_drive(char state) {
 }
 
 SignalProgram::SignalProgram(std::vector<SignalPhase> phases) : phases_(std::move(phases)) {
-  TRAFFIC_CHECK(!phases_.empty(), "a traffic light without phases");
+  TRAFFIC_CHECK(!phases_.empty(), "the program of a traffic light has no phases");
   const std::size_t links = phases_.front().state.size();
   for (const auto& phase : phases_) {
     TRAFFIC_CHECK(phase.state.size() == links,

@@ -77,15 +77,17 @@ bool SignalBook::waits_for_clearance(const Light& light) const {
 
 void SignalBook::add(std::span<const SignalCommand> commands) {
   for (const SignalCommand& command : commands) {
-    TRAFFIC_CHECK(command.light >= 0 && command.light < num_lights(), "light {} of {}",
-                  command.light, num_lights());
+    TRAFFIC_CHECK(command.light >= 0 && command.light < num_lights(),
+                  "a command is for light {}, but there are only {} lights", command.light,
+                  num_lights());
     Light& light = at(lights_, command.light);
     if (mode_ == SignalMode::kKeepsPrograms) {
       add_timing(command, light);
       continue;
     }
     const auto greens = static_cast<std::int32_t>(light.plan.greens().size());
-    TRAFFIC_CHECK(command.green >= 0 && command.green < greens, "green {} of {} of light {}",
+    TRAFFIC_CHECK(command.green >= 0 && command.green < greens,
+                  "a command is for green {}, but there are only {} greens at light {}",
                   command.green, greens, command.light);
     TRAFFIC_CHECK(may_switch(command.light),
                   "light {} is commanded to show green {} while it may not switch", command.light,
@@ -95,9 +97,10 @@ void SignalBook::add(std::span<const SignalCommand> commands) {
 }
 
 void SignalBook::add_timing(const SignalCommand& command, Light& light) {
-  TRAFFIC_CHECK(light.phase >= 0 && command.left_s >= 0.0F,
-                "light {} is to keep a phase that is not known, or for {} s", command.light,
-                command.left_s);
+  TRAFFIC_CHECK(
+      light.phase >= 0 && command.left_s >= 0.0F,
+      "light {} cannot keep its phase for {} s: the phase is not known, or the time is negative",
+      command.light, command.left_s);
   if (!light.phase_is_set) ++num_changes_;
   light.phase_is_set = true;
   const TimeLeft limits = time_left(light);

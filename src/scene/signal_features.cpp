@@ -10,7 +10,15 @@
 namespace traffic::scene {
 namespace {
 
-/// Names of the features, in the order in which append_features() writes them.
+/// Names of the features, in the order in which append_features() writes them. Most are sums over
+/// the links that have green in the option (SignalLinkState explains them). Of the others,
+/// - "gains" counts vehicles that would get green, "loses" vehicles that would lose their green;
+/// - "yielding_queue" is the queue on links whose green yields, "lanes" the number of lanes with
+///   green, and "blocked" the number of vehicles without room on the lane behind the light;
+/// - "green_s" and "red_s" tell for how long the light has shown, or has not shown, the option;
+/// - "light_..." and "inside" describe the whole light;
+/// - "left_s" and "longest_left_s" tell how long the present phase of a kept program will still
+///   last and how long it may still last; they are 0 for all other options.
 constexpr std::array<std::string_view, 26> kNames{
     "vehicles", "queue",          "wait",         "longest_wait", "loss",
     "near",     "coming",         "queue_behind", "room_behind",  "gains",

@@ -7,8 +7,9 @@
 namespace traffic::scene {
 namespace {
 
-/// Delays the first CV of each lane with priority until the conflicting streams, which a light has
-/// released, have lost their green.
+/// Delays the first CV of each lane of an approach with priority, so that it reaches the stop line
+/// when the streams that it meets at the conflict lose the green of their light. Greens that begin
+/// within lead_s also count.
 class Yield final : public Script {
  public:
   Yield(const config::ControllerSpec& spec, const ControllerOptions& options)
@@ -45,7 +46,7 @@ class Yield final : public Script {
   double left_s_;
 };
 
-/// Lets a long queue of a minor approach in: stops the vehicles of the approaches that have
+/// Lets a long queue of a minor approach in: stops connected vehicles of the approaches that have
 /// priority over it. The script keeps no state of its own. If the first CV of a lane with priority
 /// is under control, the script takes this as a sign that it has begun to let the queue in.
 class LetIn final : public Script {
@@ -80,8 +81,9 @@ class LetIn final : public Script {
     return static_cast<double>(approach.queue) + static_cast<double>(approach.backlog);
   }
 
-  /// Whether an approach has priority over the approach `minor`. Approach::major is no test for
-  /// this: some lanes of the approach may yield to a third approach (left turns).
+  /// Whether an approach has priority over the approach `minor`. This tests !minor and not
+  /// Approach::major, because an approach of which only some lanes give way to a third approach
+  /// (left turns) is neither minor nor major.
   static bool meets(const Conflict& where, int minor, int approach) {
     const auto& foes = at(where.approaches, minor).conflicting;
     return !at(where.approaches, approach).minor && std::ranges::find(foes, approach) != foes.end();

@@ -70,8 +70,8 @@ class DemandReader {
     pugi::xml_document document;
     const auto result = document.load_buffer(text.data(), text.size());
     if (!result) {
-      throw DataError("demand {}: {} at byte {}", file.string(), result.description(),
-                      result.offset);
+      throw DataError("demand {} is not valid XML: {} at byte {}", file.string(),
+                      result.description(), result.offset);
     }
     open_.push_back(known);
     for (const auto root : document.children()) {

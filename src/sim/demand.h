@@ -15,7 +15,7 @@ namespace traffic::sim {
 
 /// A route with all its edges, or two ends between which SUMO finds a route.
 struct DemandRoute {
-  std::string name;                ///< its id, else "first edge to last edge"
+  std::string name;                ///< id of the route, else "first edge to last edge"
   std::vector<std::string> edges;  ///< empty if only the ends are known
 };
 
@@ -32,7 +32,7 @@ inline constexpr double kEndlessFlowCounted_s = 3600.0;
 struct Demand {
   std::map<std::string, DemandRoute> routes;
   std::vector<DemandPart> parts;
-  double random_vehicles = 0;     ///< vehicles that depart at other times with another seed
+  double random_vehicles = 0;     ///< vehicles whose departure times depend on the seed
   bool has_endless_flow = false;  ///< a flow that only the end of the simulation ends
   double last_depart_s = 0;       ///< SUMO's time
   std::set<std::string> sources;  ///< elements whose vehicles are not counted, such as "calibrator"

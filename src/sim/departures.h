@@ -18,7 +18,8 @@ struct Departures {
 
 /// Simulates without control until a minute after the first departure. Stops earlier at the end of
 /// the episode, or after a few seconds of real time.
-/// @param end_s SUMO's time at which the episode ends; nothing: when all vehicles have arrived
+/// @param end_s SUMO's time at which the episode ends; nothing: it ends when all vehicles have
+///   arrived
 /// @throws DataError with SUMO's own message
 Departures watch_departures(const SumoRun& run, std::optional<double> end_s);
 

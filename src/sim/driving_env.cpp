@@ -59,7 +59,8 @@ double sumo_degrees(double heading_rad) {
   return degrees < 0.0 ? degrees + 360.0 : degrees;
 }
 
-/// Moves a pose ahead. SUMO's positions are those of the front bumper, all others those of centres.
+/// Moves a pose ahead. To SUMO the position of a vehicle is that of its front bumper, to this
+/// program that of its centre.
 driving::Pose ahead_by(const driving::Pose& pose, double distance_m) {
   return {.x_m = pose.x_m + distance_m * std::cos(pose.heading_rad),
           .y_m = pose.y_m + distance_m * std::sin(pose.heading_rad),

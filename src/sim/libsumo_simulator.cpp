@@ -89,7 +89,9 @@ double LibsumoSimulator::distance_m(const std::string& vehicle) {
 }
 
 void LibsumoSimulator::enter(std::uint32_t id, const std::string& vehicle) {
-  TRAFFIC_CHECK(id == handles_.size(), "vehicle {} enters after {} vehicles", id, handles_.size());
+  TRAFFIC_CHECK(id == handles_.size(),
+                "vehicle {} enters, expected number {}, the number of vehicles that entered before",
+                id, handles_.size());
   handles_.emplace_back(vehicle);
 }
 

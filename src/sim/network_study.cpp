@@ -161,8 +161,7 @@ Demand study_files(const SumoOptions& options, std::optional<double> end_s, Netw
 }
 
 /// Reads the files and lets SUMO load the scenario, so that a scenario that SUMO refuses is refused
-/// before anything starts. If this program and SUMO both refuse it, the error has both
-/// reasons.
+/// before anything starts. If this program and SUMO both refuse it, the error has both reasons.
 Demand read_and_load(const SumoOptions& options, std::optional<double> end_s, const SumoRun& run,
                      NetworkStudy& study) {
   Demand demand;
@@ -250,7 +249,7 @@ std::string summary_line(const NetworkStudy& study, const config::Env& env) {
       counted(approaches, "approach"), minor, major,
       counted(static_cast<std::size_t>(study.lights), "light", "s"),
       study.demand_is_certain ? "" : "at least ", study.vehicles,
-      duration ? fmt::format("{:.0f} s", *duration) : "a time without end",
+      duration ? fmt::format("{:.0f} s", *duration) : "an episode without end",
       study.vehicles > 0 ? 100.0 * connected / study.vehicles : 0.0);
   text +=
       env.cv_share > 0 ? " (by env.cv_share)" : fmt::format(" ({})", fmt::join(env.cv_types, ", "));

@@ -12,7 +12,7 @@ namespace traffic::sim {
 /// Objects that all episodes on a network share.
 struct Network {
   std::shared_ptr<const scene::Road> road;
-  std::shared_ptr<scene::RoutePlans> plans;  ///< of the routes seen so far
+  std::shared_ptr<scene::RoutePlans> plans;  ///< plans of the routes that vehicles had so far
   std::shared_ptr<scene::RoadState> state;   ///< reset for each episode
 };
 

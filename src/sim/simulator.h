@@ -48,7 +48,7 @@ struct SimulatorEvents {
   std::vector<std::string> waiting;  ///< vehicles that want to enter the road and cannot
   std::vector<std::pair<std::string, std::string>> colliding;  ///< pairs that overlap
   int emergency_stops = 0;
-  int emergency_brakes_so_far = 0;  ///< since the simulation began
+  int emergency_brakes_so_far = 0;  ///< count since the simulation began
   int teleports_started = 0;
 };
 

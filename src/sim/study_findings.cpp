@@ -228,23 +228,23 @@ class Judge {
     const double connected = connected_vehicles(study_, env_);
     if (connected <= 0) {
       const auto similar = types_that_look_connected(study_);
-      about_demand(
-          "env.cv_types", no_vehicle_is_connected(study_, env_),
-          (similar.empty() ? "set env.cv_types to those that are connected, or connect a share "
-                             "of all vehicles: set env.cv_share = 0.25"
-                           : "set env.cv_types = " + toml_list(similar)) +
-              or_the_lights());
+      about_demand("env.cv_types", no_vehicle_is_connected(study_, env_),
+                   (similar.empty() ? "set env.cv_types to the types that are connected, or "
+                                      "connect a share of all vehicles: set env.cv_share = 0.25"
+                                    : "set env.cv_types = " + toml_list(similar)) +
+                       or_the_lights());
       return;
     }
     if (!study_.conflicts.empty() && connected_past_conflicts() <= 0) {
       about_demand(
           "env.cv_types", "no connected vehicle has a conflict on its route",
-          "connect vehicles that have one: set env.cv_types or env.cv_share" + or_the_lights());
+          "connect vehicles with a conflict on their route: set env.cv_types or env.cv_share" +
+              or_the_lights());
     }
     const double share = connected / study_.vehicles;
     if (share < kFewConnected) {
       warn("env.cv_share", fmt::format("only {:.1f} % of the vehicles are connected", 100 * share),
-           "they can do little; connect more vehicles: set env.cv_share = 0.1");
+           "so few vehicles can do little; connect more, for example by env.cv_share = 0.1");
     }
   }
 

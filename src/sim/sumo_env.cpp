@@ -139,7 +139,9 @@ struct SumoEnv::Impl {
   }
 
   LibsumoSimulator& own_simulation() {
-    TRAFFIC_CHECK(own != nullptr, "a simulation that somebody else has started cannot be loaded");
+    TRAFFIC_CHECK(
+        own != nullptr,
+        "this program cannot load, reset or save a simulation that somebody else has started");
     return *own;
   }
 
@@ -511,7 +513,7 @@ void SumoEnv::apply(std::span<const scene::Command> commands) {
 void SumoEnv::take_signals(scene::SignalMode mode) { impl_->take_signals(mode); }
 void SumoEnv::apply(std::span<const scene::SignalCommand> commands) {
   TRAFFIC_CHECK(impl_->signal_view.has_value(),
-                "lights got commands, but take_signals() has not been called");
+                "lights got commands before take_signals() was called");
   impl_->signal_book.add(commands);
 }
 void SumoEnv::set_speed_limit(int edge, double limit_mps) {
@@ -523,8 +525,7 @@ void SumoEnv::set_speed_limit(int edge, double limit_mps) {
   impl_->simulator->set_speed_limit(edges[static_cast<std::size_t>(edge)].id, limit_mps);
 }
 const scene::SignalView& SumoEnv::signals() const {
-  TRAFFIC_CHECK(impl_->signal_view.has_value(),
-                "signals() was called, but take_signals() has not been called");
+  TRAFFIC_CHECK(impl_->signal_view.has_value(), "signals() was called before take_signals()");
   return *impl_->signal_view;
 }
 void SumoEnv::step() { impl_->step(); }

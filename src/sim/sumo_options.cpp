@@ -205,7 +205,8 @@ std::map<std::string, std::string> SumoOptions::of_simulation() const {
 std::vector<std::string> SumoOptions::outputs_of_file() const {
   std::vector<std::string> names;
   for (const auto& [name, option] : options_) {
-    // Such an option names a file that SUMO reads: the edges to which an output is restricted.
+    // Options with such names name a file that SUMO reads: the edges to which an output is
+    // restricted.
     if (name.ends_with("input-file")) continue;
     const bool names_files = !option.files.empty() || name == "device.ssm.file" ||
                              name == "device.toc.file" || name == "save-state.times" ||

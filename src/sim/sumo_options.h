@@ -45,8 +45,8 @@ class SumoOptions {
 
  private:
   struct Option {
-    std::string written;           ///< text of the value in the file or the arguments
-    std::string value;             ///< with environment variables replaced and file names decoded
+    std::string written;  ///< text of the value in the file or the arguments
+    std::string value;    ///< `written`, with environment variables replaced and file names decoded
     std::optional<double> number;  ///< value of an option that is a number
     std::vector<std::string> files;
     std::string topic;  ///< heading of the option in `sumo --help`

@@ -79,7 +79,7 @@ std::string compound(int size) {
 
 std::string_view TraciReader::take(std::size_t size) {
   if (size > left()) {
-    throw WorkerError("SUMO's answer ends after {} bytes, expected {} more", bytes_.size(),
+    throw WorkerError("SUMO's answer ends after {} bytes, expected at least {} more", bytes_.size(),
                       size - left());
   }
   const std::string_view found = std::string_view(bytes_).substr(at_, size);
@@ -223,8 +223,8 @@ void TraciClient::check_version() {
   const std::string found = content.text();
   if (found == sumo_version()) return;
   throw ConfigError(
-      "{}: the simulator is '{}', expected {}: start the sumo or sumo-gui of that version, since "
-      "other versions drive differently",
+      "{}: the simulator is '{}', expected {}: start sumo or sumo-gui of the expected version, "
+      "because other versions drive differently",
       address_, found, sumo_version());
 }
 
@@ -301,8 +301,10 @@ TraciReader TraciClient::send_and_receive(const std::string& commands) {
   send(int_bytes(static_cast<std::int32_t>(commands.size() + 4)) + commands);
   const int size = TraciReader(receive(4)).int32();
   if (size < 4 || static_cast<std::size_t>(size) > kLongestAnswer) {
-    throw WorkerError("{}: an answer of {} bytes is not one of SUMO: name the port of sumo",
-                      address_, size);
+    throw WorkerError(
+        "{}: found an answer of {} bytes, which SUMO never sends: give the port that sumo listens "
+        "at",
+        address_, size);
   }
   return TraciReader(receive(static_cast<std::size_t>(size) - 4));
 }
@@ -325,8 +327,8 @@ std::string TraciClient::receive(std::size_t size) {
     const ssize_t got = ::recv(socket_.get(), bytes.data() + have, size - have, 0);
     if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) {
       throw WorkerError(
-          "{}: the simulator has ended the connection: it was closed, or it or another client "
-          "has failed; read the messages of sumo",
+          "{}: the simulator has ended the connection: somebody has closed it, or the simulator or "
+          "another client has failed; read the messages of sumo",
           address_);
     }
     if (got > 0) have += static_cast<std::size_t>(got);
@@ -361,9 +363,9 @@ void TraciClient::wait(short events) {
     }
     if (waited_s > kSilence_s && !has_said_ && simulation_.say) {
       has_said_ = true;
-      simulation_.say(
-          fmt::format("{} has not answered for {:.0f} s (paused, or waiting for another client)",
-                      address_, waited_s));
+      simulation_.say(fmt::format(
+          "SUMO at {} has not answered for {:.0f} s: it is paused or waits for another client",
+          address_, waited_s));
     }
   }
 }

@@ -95,7 +95,8 @@ class TraciClient {
   /// Waits until the socket can be read or written.
   void wait(short events);
   void check_version();
-  /// @param read called for each request with the message that contains its answer next
+  /// @param read called once for each request, with a reader that stands at the answer to that
+  ///   request
   template <typename Read>
   void ask_all(const std::vector<TraciRequest>& requests, const Read& read);
 
@@ -103,8 +104,8 @@ class TraciClient {
   std::string address_;
   os::Descriptor socket_;
   std::string queued_;        ///< commands of the next step
-  double waits_since_s_ = 0;  ///< time of the last byte from SUMO
-  bool has_said_ = false;     ///< has told the user that it waits
+  double waits_since_s_ = 0;  ///< time at which this client began to send its last message
+  bool has_said_ = false;     ///< whether the user was told that this client waits
 };
 
 }  // namespace traffic::sim

@@ -271,7 +271,7 @@ void Coordinator::log_release(const TrainingTask& task, std::int64_t before) {
   const std::int64_t held = rss_bytes();
   model::release_cached_memory();
   os::return_free_memory();
-  spdlog::info("{} has released its memory: {} in use before it, {} at its end, {} now",
+  spdlog::info("{} has released its memory: {} in use before this phase, {} at its end, {} now",
                task.facts->title(), human_bytes(before), human_bytes(held),
                human_bytes(rss_bytes()));
 }

@@ -87,10 +87,10 @@ void add_search(const TrainingTask& task, const report::RunFolder& run) {
       }
     }
   } catch (const DataError& error) {
-    spdlog::warn("the search is missing in the summary: {}", error.what());
+    spdlog::warn("summary.json lacks the results of the search: {}", error.what());
     return;
   } catch (const ordered_json::exception& error) {
-    spdlog::warn("the search is missing in the summary: {}: {}", run.search().string(),
+    spdlog::warn("summary.json lacks the results of the search: {}: {}", run.search().string(),
                  error.what());
     return;
   }

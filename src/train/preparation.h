@@ -7,8 +7,8 @@
 
 namespace traffic::train {
 
-/// Sets the values of such keys in task.config, and sets task.config_path to the file that contains
-/// the resulting configuration. The file is config.toml if no value has changed. Otherwise it is
+/// Stores these values in task.config, and sets task.config_path to the file that contains the
+/// resulting configuration. The file is config.toml if no value has changed. Otherwise it is
 /// resolved.toml, which this function writes. Collective.
 /// @param dry_run if true, the function makes no long measurements and writes no file
 /// @return kStopped if the user asked the program to stop meanwhile, otherwise kDone

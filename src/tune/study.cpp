@@ -34,7 +34,7 @@ std::vector<std::string> settings_of(const Table& table, const Trial& trial) {
   return settings;
 }
 
-/// Trains these trials until they have used the budget, `jobs` trainings at a time.
+/// Trains these trials up to the budget, `jobs` trainings at a time.
 void run_round(const Table& table, std::span<Trial*> trials, std::int64_t budget,
                std::int64_t jobs) {
   std::vector<TrainingRun> runs;
@@ -65,8 +65,10 @@ void run_round(const Table& table, std::span<Trial*> trials, std::int64_t budget
       whose[i]->figure[runs[i].seed] = runs[i].figure;
     } else if (whose[i]->failure.empty()) {
       whose[i]->failure = runs[i].failure;
-      spdlog::warn("trial {} is given up: {} (the whole output is in {}.log)", whose[i]->number,
-                   runs[i].failure, runs[i].dir.string());
+      spdlog::warn(
+          "the search drops trial {}, because a training failed: {} (the whole output is in "
+          "{}.log)",
+          whose[i]->number, runs[i].failure, runs[i].dir.string());
     }
   }
 }
@@ -102,8 +104,8 @@ void check_all(const Table& table, const std::vector<Trial>& trials) {
 void check_ranks(const Table& table) {
   if (table.ranks > 1 && !fs::exists("launch/mpirun.sh")) {
     throw ConfigError(
-        "ranks is {}, and there is no launch/mpirun.sh here; run this from the "
-        "folder of the repository",
+        "ranks is {}, but the working directory has no launch/mpirun.sh, which starts several "
+        "ranks; run this command in the folder of the repository",
         table.ranks);
   }
 }
@@ -137,9 +139,9 @@ std::vector<Trial> run_study(const Table& table, const StudyOptions& options) {
     run_round(table, going, table.budgets[round], jobs);
     std::erase_if(going, [](const Trial* trial) { return !trial->failure.empty(); });
     if (going.empty()) {
-      throw Error(
-          fmt::format("no trial could be trained; the last one failed: {}", trials.back().failure),
-          ExitCode::kWorkers);
+      throw Error(fmt::format("no trial could be trained; the last trial failed: {}",
+                              trials.back().failure),
+                  ExitCode::kWorkers);
     }
     std::stable_sort(going.begin(), going.end(),
                      [&](const Trial* a, const Trial* b) { return is_better(table, *a, *b); });

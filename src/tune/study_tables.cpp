@@ -36,7 +36,8 @@ Cell real(double value) { return std::isfinite(value) ? Cell(value) : Cell(); }
 std::string study_text(const Table& table, const std::vector<Trial>& trials) {
   std::vector<std::string> columns{"trial"};
   for (const Choice& choice : table.choices) columns.push_back(choice.key);
-  columns.insert(columns.end(), {table.budget_key, table.figure, "+-95%", "to the best", "+-95%"});
+  columns.insert(columns.end(),
+                 {table.budget_key, table.figure, "+-95%", "minus the best", "+-95%"});
   report::Table text(columns);
   for (const Trial& trial : trials) {
     std::vector<Cell> row;

@@ -155,7 +155,8 @@ class TableReader {
     if (entry.key == "budget_key")
       return set(table_.budget_key, entry, "a string, a key of the configuration");
     if (entry.key == "budgets") return set_list(table_.budgets, entry, "a list of whole numbers");
-    if (entry.key == "keep") return set(table_.keep_share, entry, "a number with a point");
+    if (entry.key == "keep")
+      return set(table_.keep_share, entry, "a number with a decimal point, such as 0.5");
     if (entry.key == "ranks") return set_whole(table_.ranks, entry, 1);
     if (entry.key == "set") return set_list(table_.set, entry, "a list of \"key=value\"");
     if (entry.key == "training_seeds") {
@@ -183,7 +184,9 @@ class TableReader {
     } else if (const auto* list = std::get_if<Value::List>(&entry.value.data)) {
       for (const Value& item : *list) {
         const auto value = text_of(item);
-        if (!value) return expected(entry, "a list of values that a key can have");
+        if (!value)
+          return expected(entry,
+                          "a list of values: numbers, strings, true, false, or lists of these");
         choice.values.push_back(*value);
       }
       if (choice.values.empty()) wrong(entry.value_place, entry.key + " has no values");

@@ -81,8 +81,8 @@ std::optional<double> figure_before(const Table& table, const TrainingRun& run) 
   return numbers[table.figure].get<double>();
 }
 
-/// Stores every number of a result. A later search that compares another number then need not train
-/// again.
+/// Stores every number of a result, so that a later search can compare another number without
+/// training again.
 void keep_result(const TrainingRun& run, const nlohmann::ordered_json& result) {
   auto numbers = nlohmann::ordered_json::object();
   for (const auto& [name, value] : result.items()) {
@@ -148,8 +148,9 @@ void take_result(const Table& table, TrainingRun& run, const os::Exit& exit) {
     for (const auto& [name, value] : result.items()) {
       if (value.is_number()) names += (names.empty() ? "" : ", ") + name;
     }
-    throw ConfigError("{}/summary.json has no figure '{}' in its result; there are {}",
-                      run.dir.string(), table.figure, names.empty() ? "none" : names);
+    throw ConfigError(
+        "{}/summary.json: `result` has no metric '{}' (`figure` of the table); its metrics are: {}",
+        run.dir.string(), table.figure, names.empty() ? "none" : names);
   }
   run.figure = result[table.figure];
   keep_result(run, result);

@@ -17,7 +17,7 @@ struct TrainingRun {
   std::int64_t seed = 0;
   std::int64_t budget = 0;            ///< length of the training, as a value of Table::budget_key
   std::vector<std::string> settings;  ///< "key=value"
-  double figure = 0;                  ///< the number of its result that the search compares
+  double figure = 0;                  ///< the metric of its result that the search compares
   std::string failure;                ///< why it failed; empty if it succeeded
 };
 
@@ -33,11 +33,11 @@ std::string check_settings(const Table& table, const std::vector<std::string>& s
 void keep_configuration(const std::filesystem::path& trial_dir, const std::string& configuration);
 
 /// Trains the runs that are not trained yet, `jobs` at once, and fills in their members `figure`
-/// and `failure`. A finished training leaves DIR.json with its budget and the numbers of its
-/// result.
+/// and `failure`. A finished training writes its budget and the numbers of its result to DIR.json.
 /// @param done called after each training with the number of finished trainings
-/// @throws Error with ExitCode::kStopped if a signal asked to stop, after all trainings have saved
-///   and ended; ResourceError if a training cannot be started
+/// @throws Error with ExitCode::kStopped if a signal has requested a stop. It is thrown after all
+///   trainings have saved and ended
+/// @throws ResourceError if a training cannot be started
 void train_all(const Table& table, std::vector<TrainingRun>& runs, std::int64_t jobs,
                const std::function<void(std::size_t done)>& done);
 

@@ -40,7 +40,7 @@ class ControllerTrialTest : public RunFolderTest {
       if (found["decided"] && found["whole_episodes"]) return found;
       minutes = std::min(5.0, std::max(3.0 * minutes, found["needed_minutes"].get<double>()));
     }
-    ADD_FAILURE() << "no decision: " << found["found"];
+    ADD_FAILURE() << "three trials, each with more time, made no decision: " << found["found"];
     return found;
   }
 };
@@ -72,7 +72,8 @@ TEST_F(ControllerTrialTest, TheBetterOfTwoControllersOfLightsIsRecommended) {
   const auto found = decision_of(
       "--scenario lights_grid --set env.max_time_s=300 --controller actuated --controller greedy");
   EXPECT_EQ(found["use"], "greedy");
-  EXPECT_EQ(found["evaluation"]["objective"], "delay_s") << "the traffic is not saturated";
+  EXPECT_EQ(found["evaluation"]["objective"], "delay_s")
+      << "the trial must compare delays, because the traffic is not saturated";
   EXPECT_THAT(found["found"], AllOf(HasSubstr("use greedy: it reduces the delay by "),
                                     HasSubstr("; actuated also helps, its gain differs by -")));
 }
@@ -91,7 +92,7 @@ TEST_F(ControllerTrialTest, TheTextShowsGainAndSafety) {
   EXPECT_THAT(outcome.output, Not(HasSubstr("LibTorch")));
 }
 
-TEST_F(ControllerTrialTest, TooLittleTimeIsSaidWithTheTimeThatWouldDo) {
+TEST_F(ControllerTrialTest, AfterTooLittleTimeTheTimeNeededIsNamed) {
   const auto found = recommendation_of("--scenario lights_grid --controller retime --minutes 0.05");
   EXPECT_EQ(found["decided"], false);
   EXPECT_EQ(found["use"], "none");
@@ -101,7 +102,7 @@ TEST_F(ControllerTrialTest, TooLittleTimeIsSaidWithTheTimeThatWouldDo) {
                                     HasSubstr("would be enough (--minutes ")));
 }
 
-TEST_F(ControllerTrialTest, LongEpisodesAreComparedAtAnEarlierTime) {
+TEST_F(ControllerTrialTest, LongEpisodesAreComparedByTheirFirstPart) {
   const auto findings = findings_of(
       "--scenario lights_grid --set env.max_time_s=86400 --controller greedy --minutes 0.4");
   const auto& found = findings.back();
@@ -146,13 +147,14 @@ TEST_F(ControllerTrialTest, ATrainedControllerOfVehiclesAndLightsIsTried) {
   const auto own = recommendation_of("--scenario arterial --controller " + checkpoint +
                                      " --controller greedy --minutes 0.5");
   ASSERT_GE(own["seeds"], 1) << own["found"];
-  EXPECT_EQ(own["whole_episodes"], true) << "episodes of 120 s, as in training";
+  EXPECT_EQ(own["whole_episodes"], true)
+      << "episodes last only 120 s, as in training, so whole ones must fit";
   EXPECT_EQ(own["horizon_s"], 120.0);
   const auto& row = own["evaluation"]["controllers"][1];
   EXPECT_EQ(row["controller"], checkpoint);
   EXPECT_GT(row["signal_changes"], 0.0);
   EXPECT_GT(row["interventions"], 0.0);
-  // On another network the episode has that network's length.
+  // On another network an episode lasts as long as the scenario of that network says.
   const auto other =
       findings_of("--scenario lights_grid --controller " + checkpoint + " --minutes 0.3");
   const auto time =

@@ -64,7 +64,7 @@ TEST_F(DailyTest, StartWatchStopContinueCompareAndReport) {
   const Outcome text = run_program(in_folder("launch/manage.sh status one"));
   EXPECT_EQ(text.exit_code, 0);
   EXPECT_THAT(text.output, AllOf(HasSubstr("one: running"), HasSubstr("traffic_train"),
-                                 HasSubstr("the log grew")));
+                                 HasSubstr("the last line of the log is")));
   const Outcome status = run_program(in_folder("./traffic_status one --json"));
   const auto state = nlohmann::json::parse(status.output, nullptr, false);
   ASSERT_TRUE(state.is_array()) << status.output;

@@ -43,8 +43,8 @@ TEST_F(DeviceTest, HalfPrecisionOnTheCpuIsRefused) {
 }
 
 TEST_F(DeviceTest, GradientsThatAreReducedDuringBackwardTrainToTheSameBits) {
-  // The limit is so high that the gradient is not clipped. Clipping uses the norm, whose sum has
-  // another order here.
+  // The limit is so high that the gradient is not clipped. Clipping would use
+  // the norm, which the reduction during the backward pass sums in another order.
   const std::string arguments = "--set train.clip_norm=1e6 --set comm.bucket_cap_mb=0.01 ";
   ASSERT_EQ(train("after", arguments).exit_code, 0);
   const Outcome outcome = train("during", arguments + "--set comm.overlap=on");

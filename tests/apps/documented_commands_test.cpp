@@ -16,7 +16,8 @@ struct Command {
   std::string text;
 };
 
-/// Commands of the ```sh blocks, without comments, continued lines as one.
+/// Commands of the ```sh blocks of a document, without comments. A command that continues over
+/// several lines is one command.
 std::vector<Command> commands_of(const fs::path& file) {
   const std::regex comment(R"(\s+#.*$|^#.*$)");
   std::vector<Command> commands;
@@ -82,7 +83,7 @@ constexpr const char* kSmall =
 struct Treatment {
   const char* pattern;
   const char* appended;  ///< arguments to append; null means that the test does not run the command
-  const char* reason = "";
+  const char* reason = "";  ///< why the test does not run the command; for readers only
 };
 const std::vector<Treatment> kTreatments{
     {"traffic_train --help-config", ""},
@@ -91,23 +92,26 @@ const std::vector<Treatment> kTreatments{
     {"traffic_eval --driver .*checkpoint:", nullptr,
      "driving_training_test.cpp does it with a policy that it trains"},
     {"traffic_(train|eval|doctor|control) ", " --print-config"},
-    {"bin/sumo-gui ", nullptr, "needs a display; traffic_control_test.cpp joins sumo instead"},
+    {"bin/sumo-gui ", nullptr,
+     "needs a display; traffic_control_test.cpp uses sumo, which needs none"},
     {"^\\.deps/sumo/sumo/bin/sumo .* --end ", " --no-step-log"},
     {"^\\.deps/sumo/sumo/bin/sumo ", " --end 100 --no-step-log"},
     {"record --scenes ", " --set env.max_time_s=30"},
     {kRecords, " --episodes 3 --steps 60"},
     {"^\\./data_prep/data_prep ", ""},
     {"^\\./snakes", ""},
-    {"^\\./launch/(train|manage)\\.sh ", nullptr, "launch_test.cpp runs them with stand-ins"},
+    {"^\\./launch/(train|manage)\\.sh ", nullptr,
+     "launch_test.cpp runs them with stand-ins for mpirun and traffic_train"},
     {"^\\./traffic_report ", ""},
     {"^\\./traffic_tune ", " --dry-run"},
     {"^\\./launch/(quickstart|test|setup|build)\\.sh", nullptr,
-     "installs or builds; launch_test.cpp runs the first two with stand-ins"},
-    {"sbatch ", nullptr, "needs a cluster; tests/slurm runs the jobs on one of its own"},
+     "installs or builds; launch_test.cpp runs the first two with stand-ins for these steps"},
+    {"sbatch ", nullptr,
+     "needs a cluster; tests/slurm starts a small cluster and runs the jobs on it"},
     {"^ctest ", nullptr, "runs this test"},
     {"bin/(cart_pole|speed_limits) ", nullptr, "tests/examples train with them"},
     {"^h5(ls|dump) ", nullptr, "tools of HDF5, which the project does not install"},
-    {"^export NCCL_", nullptr, "variables of another program"},
+    {"^export NCCL_", nullptr, "only sets a variable of NCCL"},
     {"^tests/benchmarks/(compare_|resco)|build/release/bin/bench_", nullptr,
      "measures for minutes"},
 };
@@ -163,7 +167,7 @@ class DocumentedCommands : public ::testing::Test {
   inline static std::vector<Done> run_;
 };
 
-TEST_F(DocumentedCommands, ThePhasesOneAtATimeStartFromEachOthersResults) {
+TEST_F(DocumentedCommands, PhasesRunOneByOneStartFromThePreviousResult) {
   ASSERT_EQ(run_.size(), 4U) << kPhasesGuide
                              << " should have one command that records and three that train";
   for (const Done& done : run_) {

@@ -52,7 +52,7 @@ std::vector<Link> links_of(const fs::path& file) {
   return links;
 }
 
-/// Names under which a browser finds the headings of a document, as GitHub makes them.
+/// Anchors of the headings of a document (the part of a link after #), as GitHub makes them.
 std::set<std::string> anchors_of(const fs::path& file) {
   std::istringstream in(prose_of(file));
   std::set<std::string> anchors;
@@ -182,7 +182,7 @@ TEST(Documents, TheListOfConfigurationFilesIsComplete) {
 
 TEST(Documents, TextOutsideTablesAndCodeFitsInto120Columns) {
   for (const fs::path& file : documents()) {
-    // The program writes this file; tests/config compares it.
+    // The program writes this file; a test in tests/config checks that it is up to date.
     if (file.filename() == "configuration.md") continue;
     std::istringstream in(prose_of(file));
     for (std::string line; std::getline(in, line);) {

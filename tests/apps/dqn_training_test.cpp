@@ -55,11 +55,11 @@ TEST_F(DqnTraining, KilledAndResumedItEndsWithTheSameBits) {
   for (const auto& row : figures) {
     if (row.contains("eval/advice_margin")) margins.insert(row["eval/advice_margin"].get<double>());
   }
-  EXPECT_GT(margins.size(), 1U) << "evaluations try several margins";
+  EXPECT_GT(margins.size(), 1U) << "evaluations must try several advice margins";
   EXPECT_EQ(checkpoint_parts("whole"), checkpoint_parts("cut"));
 }
 
-TEST_F(DqnTraining, ContinuesOnAnotherNumberOfRanksWithAllStreams) {
+TEST_F(DqnTraining, ContinuesOnAnotherNumberOfRanksWithTheWholeReplay) {
   ASSERT_EQ(run_program(command(2, "run", "--set training.iterations=4")).exit_code, 0);
   for (const int ranks : {1, 3}) {
     const Outcome outcome = run_program(

@@ -76,7 +76,8 @@ TEST_F(DrivingTraining, KilledAndResumedItEndsWithTheSameBits) {
       const Outcome resumed = run_program(command(ranks, "cut" + kind, size));
       ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
       EXPECT_THAT(resumed.output, HasSubstr("going on from checkpoint"));
-      // The hash covers the weights. Validation and the final table use their mean over steps.
+      // The hash covers the weights of the last step. Validation and the final table use the mean
+      // of the weights over several steps.
       EXPECT_EQ(summary("whole" + kind)["parameters_xxh3"],
                 summary("cut" + kind)["parameters_xxh3"]);
       EXPECT_EQ(summary("whole" + kind)["result"], summary("cut" + kind)["result"]);
@@ -86,7 +87,7 @@ TEST_F(DrivingTraining, KilledAndResumedItEndsWithTheSameBits) {
   }
 }
 
-TEST_F(DrivingTraining, ReportsTheRateThatFollowsFromTheRanks) {
+TEST_F(DrivingTraining, ReportsTheLearningRateScaledByTheNumberOfRanks) {
   const std::string rate = "--dry-run --set train.learning_rate=5e-5 --set train.lr_scaling=";
   for (const auto& [ranks, linear, root] :
        {std::tuple{1, "5e-05", "5e-05"}, {2, "0.0001", "7.07e-05"}, {4, "0.0002", "0.0001"}}) {

@@ -57,7 +57,7 @@ TEST_F(HybridTest, EachPhaseStartsFromThePreviousBestWithFrozenParts) {
     EXPECT_TRUE(whole["result"]["phase" + std::to_string(phase)].contains("evaluation"));
     EXPECT_TRUE(fs::exists(dir_ / "run" / ("phase" + std::to_string(phase)) / "evaluation.json"));
   }
-  // The finished run has no work left and repeats none.
+  // The same command again trains nothing, because the run is finished.
   const Outcome again = run_program(all_phases("run"));
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_THAT(again.output, HasSubstr("phase 2 is done"));
@@ -119,7 +119,7 @@ TEST_F(HybridTest, EveryShippedConfigurationPassesTheDryRun) {
   for (const auto& entry : fs::directory_iterator(fs::path(TRAFFIC_SOURCE_DIR) / "configs")) {
     if (entry.path().extension() != ".toml") continue;
     const std::string name = entry.path().stem().string();
-    if (name == "driving") continue;  // reads scenes; driving_training_test.cpp runs it dry
+    if (name == "driving") continue;  // reads scenes; driving_training_test.cpp does its dry run
     const Outcome outcome = run_program(
         TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np 1 " TRAFFIC_BIN_DIR "/traffic_train " +
         entry.path().string() + " --dry-run --run-dir " + (dir_ / name).string() +

@@ -78,7 +78,7 @@ TEST_F(LaunchTest, QuickstartAndTestsUseTheGpus) {
   EXPECT_THAT(calls(), Not(HasSubstr("release")));
 }
 
-TEST_F(LaunchTest, WithoutGpusTheyUseTheCpu) {
+TEST_F(LaunchTest, WithoutGpusQuickstartAndTestsUseTheCpu) {
   give_gpus(0);
   ASSERT_EQ(run("launch/quickstart.sh").exit_code, 0);
   ASSERT_EQ(run("launch/test.sh").exit_code, 0);
@@ -88,13 +88,14 @@ TEST_F(LaunchTest, WithoutGpusTheyUseTheCpu) {
   EXPECT_THAT(calls(), Not(HasSubstr("cuda")));
 }
 
-TEST_F(LaunchTest, QuickstartLeavesTheDataThatTheConfigurationsName) {
+TEST_F(LaunchTest, QuickstartRecordsTheDataThatConfigurationsName) {
   give_gpus(0);
   ASSERT_EQ(run("launch/quickstart.sh").exit_code, 0);
   EXPECT_TRUE(fs::exists(dir_ / "data/merge/merge-0000.h5"));
   EXPECT_FALSE(fs::exists(dir_ / "data/merge.recording"));
-  EXPECT_THAT(calls(), Not(HasSubstr("data.files"))) << "configs/hybrid.toml names data/merge";
-  // Nothing else uses the default seeds of data_prep, so the script need not choose others.
+  EXPECT_THAT(calls(), Not(HasSubstr("data.files")))
+      << "configs/hybrid.toml already names data/merge";
+  // Only recordings use the default seeds of data_prep, so the script need not choose seeds.
   EXPECT_THAT(calls(), Not(HasSubstr("--seeds")));
   // A second quickstart uses the recordings of the first.
   fs::remove(dir_ / "calls");
@@ -102,7 +103,7 @@ TEST_F(LaunchTest, QuickstartLeavesTheDataThatTheConfigurationsName) {
   EXPECT_THAT(calls(), Not(HasSubstr(" record ")));
 }
 
-TEST_F(LaunchTest, QuickstartLeavesRecordingsOfOthersAlone) {
+TEST_F(LaunchTest, QuickstartDoesNotChangeRecordingsOfTheUser) {
   give_gpus(0);
   fs::create_directories(dir_ / "data/merge");
   std::ofstream(dir_ / "data/merge/mine.h5") << "mine";
@@ -194,7 +195,7 @@ TEST_F(TrainScriptTest, TheCommandThatContinuesAStoppedTrainingCanBeCopied) {
   EXPECT_EQ(command.find("never"), std::string::npos) << command;
 }
 
-TEST_F(TrainScriptTest, ADetachedTrainingIsShownStoppedAndPruned) {
+TEST_F(TrainScriptTest, ADetachedTrainingCanBeStoppedAndPruned) {
   write_program(
       dir_ / "launch/mpirun.sh",
       note("mpirun.sh") + "trap 'exit 75' USR1; touch started; while :; do sleep 0.1; done\n");
@@ -214,7 +215,7 @@ TEST_F(TrainScriptTest, ADetachedTrainingIsShownStoppedAndPruned) {
   EXPECT_FALSE(fs::exists(first.path()));
 }
 
-TEST_F(LaunchTest, TheComparisonsNameTheProgramsToBuild) {
+TEST_F(LaunchTest, ComparisonScriptsNameTheProgramsToBuild) {
   give_gpus(0);
   for (const char* name : {"compare_phase1.py", "compare_phase2.py", "whole_programs.py"}) {
     fs::create_directories(dir_ / "tests/benchmarks");

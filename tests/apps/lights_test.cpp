@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "--set offpolicy.learning_rate=0.05"),
     name_of_policy);
 
-TEST_F(LightsTraining, LightsThatAReplayCannotHoldAreRefused) {
+TEST_F(LightsTraining, SettingsThatAReplayOfLightsExcludesAreRefused) {
   const Outcome around = run_program(train(1, "run", "--set run.phase=dqn"));
   EXPECT_EQ(around.exit_code, 2);
   EXPECT_THAT(around.output,
@@ -177,7 +177,7 @@ TEST_F(LightsTraining, SettingsThatLightsCannotLearnWithAreRefused) {
               HasSubstr("expected only one of these agents"));
 }
 
-TEST_F(LightsTraining, AnUntrainedPolicyThatKeepsProgramsDoesWhatItIsAdvised) {
+TEST_F(LightsTraining, AnUntrainedPolicyThatKeepsProgramsFollowsItsAdvisor) {
   const std::string nothing_learned =
       "--set training.iterations=1 --set ppo.num_epochs=1 --set ppo.learning_rate=1e-9 "
       "--set ppo.final_learning_rate=1e-9 --set lights.advisor=";
@@ -198,7 +198,7 @@ TEST_F(LightsTraining, AnUntrainedPolicyThatKeepsProgramsDoesWhatItIsAdvised) {
   EXPECT_NE(found[2]["delay_s"], found[0]["delay_s"]);
 }
 
-TEST_F(LightsTraining, LightsLearnFromPiecesOfAScenario) {
+TEST_F(LightsTraining, LightsLearnFromEpisodesThatArePiecesOfAScenario) {
   const Outcome trained =
       run_program(train(2, "run",
                         "--set lights.advisor=program --set episodes.length_s=60 "

@@ -233,12 +233,13 @@ TEST_F(Phase2Test, ADemandCurriculumTrainsOnItsDemandsInTurn) {
   };
   EXPECT_LT(mean("train 1"), 0.6 * mean("none"));
   EXPECT_GT(mean("train 2"), 1.1 * mean("none"))
-      << "the demand is 1.5 times as high, but few more vehicles can arrive in two minutes";
+      << "at 1.5 times the demand more vehicles must arrive; only 10 % more are required, because "
+         "an episode lasts just two minutes";
   EXPECT_NEAR(mean("eval"), mean("none"), 0.2 * mean("none"))
-      << "evaluations use the demand of the scenario";
+      << "evaluations must use the demand of the scenario";
 }
 
-TEST_F(Phase2Test, AStopInTheMiddleOfAnIterationSavesWhatWasCompleteBeforeIt) {
+TEST_F(Phase2Test, AStopWithinAnIterationSavesTheIterationsBeforeIt) {
   ASSERT_EQ(run_program(command(2, "whole")).exit_code, 0);
   BackgroundProgram program(command(2, "cut", "", "TRAFFIC_FAULT=phase2.collect:0:1:slow:2000"));
   ASSERT_TRUE(wait_for_step("cut", 1, kStepTimeout_s));
@@ -286,7 +287,7 @@ TEST_F(Phase2Test, AControllerOfACheckpointIsEvaluatedBesideTheScriptedOnes) {
   EXPECT_THAT(outcome.output, HasSubstr("run/checkpoints/best.h5"));
   std::ifstream in(dir_ / "e.json");
   const std::string json{std::istreambuf_iterator<char>(in), {}};
-  EXPECT_THAT(json, HasSubstr("checkpoint:" + best)) << "the JSON has the whole name";
+  EXPECT_THAT(json, HasSubstr("checkpoint:" + best)) << "the JSON must have the whole name";
 }
 
 TEST_F(Phase2Test, IsEvaluatedInTheEnvironmentOfTheFirstCheckpointWithSetOnTop) {
@@ -313,7 +314,7 @@ TEST_F(Phase2Test, IsEvaluatedInTheEnvironmentOfTheFirstCheckpointWithSetOnTop) 
             2);
 }
 
-TEST_F(Phase2Test, ACheckpointWithRemovedKeysIsReadAndTheyAreNamedOnce) {
+TEST_F(Phase2Test, RemovedKeysOfACheckpointAreIgnoredAndNamedOnce) {
   ASSERT_EQ(run_program(command(2, "run", "--set training.iterations=2")).exit_code, 0);
   const fs::path old = dir_ / "old.h5";
   write_as_older_version(dir_ / "run" / "checkpoints" / "phase2.h5", old);
@@ -340,7 +341,8 @@ TEST_F(Phase2Test, ACheckpointWithRemovedKeysIsReadAndTheyAreNamedOnce) {
 }
 
 TEST_F(Phase2Test, CrashesAndInvalidAnswersCostOnlyTheirEpisodes) {
-  // A fault with a probability may not occur in some runs, so add one that always occurs.
+  // A fault that has a probability may not occur in a run, so the first case adds one that always
+  // occurs.
   for (const auto& [fault, said_of_each] :
        {std::pair("sumo_env.step:*:p0.002:segv,sumo_env.step:1:100:segv", "fault segv at"),
         std::pair("sumo_env.step:0:100:huge", "episode was lost and is run again (")}) {
@@ -416,8 +418,8 @@ TEST_F(Phase2Test, ImitatesAScriptedControllerBeforeItLearnsByItself) {
   }
   ASSERT_EQ(losses.size(), 4U);
   EXPECT_GT(cv_steps[0], 0.0) << "the script must have commanded some vehicles";
-  // The loss must be lower than that of an untrained controller, which commands a vehicle with
-  // probability 0.35, if the script commands no vehicle.
+  // An untrained controller commands a vehicle with probability 0.35. Its loss would therefore be
+  // -log(0.65) if the script commanded no vehicle. Imitation must reach a lower loss.
   EXPECT_LT(losses[2], -std::log(0.65));
   EXPECT_EQ(losses[3], 0.0) << "the last iteration must learn by PPO, not by imitation";
   const auto result = summary("run")["result"];
@@ -491,7 +493,8 @@ TEST_F(Phase2Test, AnAdvisedPolicyLearnsTheSameBitsIfTheRunIsResumed) {
             0);
   ASSERT_EQ(run_program(command(2, "parts", kAdvised)).exit_code, 0);
   EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("parts")["parameters_xxh3"]);
-  // A checkpoint stores its advisor, because with another advisor the controller is another one.
+  // A checkpoint stores its advisor, because with another advisor the same weights give other
+  // commands.
   const std::string from =
       "--set run.init_from=" + (dir_ / "whole" / "checkpoints" / "phase2.h5").string();
   for (const std::string how : {"", " --dry-run"}) {
@@ -566,7 +569,7 @@ TEST_F(Phase2Test, AnEvaluationConfirmsTheGainThatTheTrainingReports) {
               0);
     EXPECT_EQ(summary(decides)["result"]["decides"], decides);
     const std::string best = (dir_ / decides / "checkpoints" / "phase2.h5").string();
-    // The first seeds of the last comparison (rollouts/baseline_runs.h).
+    // The first seeds of the final comparison (rollouts/baseline_runs.h).
     const std::string other = decides == "greedy" ? "sampled" : "greedy";
     const Outcome outcome =
         run_program(TRAFFIC_BIN_DIR
@@ -578,7 +581,7 @@ TEST_F(Phase2Test, AnEvaluationConfirmsTheGainThatTheTrainingReports) {
     const auto rows = nlohmann::json::parse(text(dir_ / "e.json"))["controllers"];
     EXPECT_DOUBLE_EQ(rows[1]["ocr_all"], summary(decides)["result"]["ocr_all"]) << decides;
     EXPECT_NE(rows[2]["interventions"], rows[1]["interventions"])
-        << "greedy and sampled decisions differ";
+        << "greedy and sampled decisions must differ";
   }
 }
 
@@ -640,7 +643,7 @@ TEST_F(Phase2Test, RandomPerceptionMustBeAllowedByAKey) {
         << "no simulation may run before the refusal";
     EXPECT_FALSE(fs::exists(dir_ / "run")) << "the refused run must not leave a folder behind";
   }
-  // A checkpoint holds its configuration, so the command need not repeat it.
+  // Only a new run needs the permission: a resumed one has the weights of its checkpoint.
   ASSERT_EQ(run_program(command(2, "run", "--set training.iterations=1")).exit_code, 0);
   EXPECT_EQ(run_program(command(2, "run", "--set training.iterations=2 " + unasked)).exit_code, 0);
   EXPECT_EQ(run_program(command(2, "features",

@@ -44,7 +44,7 @@ class QuickstartDataTest : public RunFolderTest {
   }
 };
 
-TEST_F(QuickstartDataTest, TheShippedConfigurationsTrainOnItAsTyped) {
+TEST_F(QuickstartDataTest, TheShippedConfigurationsTrainOnTheRecordings) {
   record();
   for (const char* config : {"configs/phase1.toml", "configs/hybrid.toml"}) {
     const Outcome trained =

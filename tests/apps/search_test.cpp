@@ -74,7 +74,7 @@ TEST_F(SearchTest, FindsAScriptTrainsFromItAndKeepsItWhenResumed) {
   EXPECT_THAT(found["best"].get<std::string>(), StartsWith("meter")) << outcome.output;
   EXPECT_GE(found["tried"].size(), 4U);
   EXPECT_EQ(found["finalists"].size(), 2U);
-  EXPECT_THAT(outcome.output, AllOf(HasSubstr("seeds that it was not chosen on"),
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("seeds of the final comparison"),
                                     HasSubstr("env.objective = \"ocr\"")));
   // The training uses the result of the search, and reports it at its end.
   const std::string resolved = text(dir_ / "run" / "resolved.toml");
@@ -82,7 +82,7 @@ TEST_F(SearchTest, FindsAScriptTrainsFromItAndKeepsItWhenResumed) {
               AllOf(HasSubstr("objective = \"ocr\""), HasSubstr("\"none\", \"stop\", \"fast\""),
                     HasSubstr("controllers = [\"" + found["best"].get<std::string>())));
   EXPECT_EQ(summary("run")["result"]["search"][0]["best"], found["best"]);
-  EXPECT_THAT(text(dir_ / "run" / "report.html"), HasSubstr("scripts that it tried"));
+  EXPECT_THAT(text(dir_ / "run" / "report.html"), HasSubstr("scripts that the search tried"));
 
   const Outcome resumed = run_program(command("run", merge));
   ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
@@ -108,8 +108,8 @@ TEST_F(SearchTest, ComparesTheFirstPartOfEpisodesWhereWholeOnesTakeTooLong) {
   EXPECT_EQ(found["episode_s"], 36000.0);
   EXPECT_GT(found["horizon_s"], 0.0);
   EXPECT_LT(found["horizon_s"], 18000.0);
-  // The speed of the machine decides how many seeds fit, and so whether a script is clearly better
-  // than no control.
+  // The speed of the machine decides how many seeds fit into the time of the search, and so whether
+  // the search finds a script that is clearly better than no control.
   EXPECT_GE(found["tried"].size(), 2U) << log;
   EXPECT_THAT(log, AllOf(HasSubstr("too long for search.minutes = 0.5"),
                          HasSubstr("of 36000 s of an episode")));
@@ -152,7 +152,7 @@ TEST_F(SearchTest, SaysWhenNoScriptHelpsAndTrainsWithoutOne) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_EQ(search_of("run")["best"], "none");
   EXPECT_THAT(outcome.output, AllOf(HasSubstr("no script has a gain"),
-                                    HasSubstr("not shown to be above no control: docs/")));
+                                    HasSubstr("this is not shown to be above 0: docs/")));
   EXPECT_THAT(text(dir_ / "run" / "resolved.toml"), HasSubstr("[imitation]\niterations = 0"));
   EXPECT_EQ(summary("run")["status"], "done");
 }

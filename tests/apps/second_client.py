@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Another TraCI client of a simulation. Usage: second_client.py TOOLS PORT DOES [STEPS [FILE]]
+"""The second TraCI client of a simulation. Usage: second_client.py TOOLS PORT DOES [STEPS [FILE]]
 
-It takes the second turn of each step, for STEPS steps (0: to the end), and then DOES:
-leave (says so), vanish (ends at once), sleep (never takes its turn again), remove (as leave, but in
-every fifth step it removes a vehicle), watch (as leave, and writes to FILE after every step which
-programs the lights run). With `version` it is no client, but answers as a SUMO of another version.
+SUMO waits in every step until each client has taken its turn. This client takes the second turn for
+STEPS steps (0: until the simulation ends). DOES says what it does then:
+leave    closes the connection, as TraCI prescribes
+vanish   ends its process without closing the connection
+sleep    stays connected, but never takes its turn again
+remove   as leave; before that it removes a vehicle in every fifth step
+watch    as leave; before that it writes to FILE after every step which programs the lights run
+version  is no client: it listens at PORT and answers as a SUMO of another version
 """
 import os
 import socket

@@ -76,8 +76,8 @@ TEST_F(SnakesTraining, KilledAtAnyMomentItEndsWithTheSameBits) {
   int killed = 0;
   for (int tries = 0; killed < kills && tries < 10 * kills; ++tries) {
     const std::string of_rank = std::to_string(rng.uniform_int(2));
-    // Every other kill comes between 20 % and 60 % of the run, so that the run makes progress from
-    // one kill to the next.
+    // Every other kill comes after 20 % to 60 % of the time of a whole run, so that the run makes
+    // progress from one kill to the next.
     const double after_s = whole_s * (tries % 2 == 0 ? 0.2 + 0.4 * rng.uniform() : rng.uniform());
     const std::string starter = "bash -c 'if [ $OMPI_COMM_WORLD_RANK = " + of_rank +
                                 " ]; then exec timeout -s KILL " + std::to_string(after_s) +
@@ -117,7 +117,7 @@ TEST_F(SnakesTraining, AMissingPartOfTheReplayIsNamedAndAnOlderCheckpointTaken) 
   EXPECT_THAT(outcome.output, AllOf(HasSubstr(".part is missing"), HasSubstr("parts")));
 }
 
-TEST_F(SnakesTraining, ARunStartsFromAnEpisodeOfAnother) {
+TEST_F(SnakesTraining, ARunCanStartFromASavedEpisodeOfAnotherRun) {
   ASSERT_EQ(run_program(command(2, "first", "--set offpolicy.max_episodes=64")).exit_code, 0);
   const std::string from = "--set run.init_from=" + (dir_ / "first").string() +
                            " --set offpolicy.max_episodes=32 --set offpolicy.init_episode=";
@@ -149,7 +149,7 @@ TEST_F(SnakesTraining, ItsPlayerPlaysInTheOtherPrograms) {
   EXPECT_TRUE(fs::exists(dir_ / "game.html"));
 }
 
-/// A transition takes 352 bytes in the replay of each of the two ranks.
+/// Each of the two ranks has a replay, in which a transition takes 352 bytes.
 TEST_F(SnakesTraining, StatesTheMemoryOfItsReplayBeforeItBegins) {
   const Outcome outcome = run_program(command(
       2, "run", "--dry-run --set offpolicy.hidden_dim=128 --set offpolicy.buffer_size=3000000"));

@@ -72,7 +72,8 @@ class TrafficControl : public RunFolderTest {
     ASSERT_EQ(trained.exit_code, 0) << trained.output;
   }
 
-  /// The commands of the controller in a simulation in a process of its own, as --json prints them.
+  /// Runs an evaluation of the controller in a child process. @return its commands, one line per
+  /// decision, as traffic_control --json prints them
   [[nodiscard]] std::vector<nlohmann::json> commands_in_process(
       const std::string& scenario, const std::string& controller) const {
     const fs::path file = dir_ / "in_process.jsonl";
@@ -138,7 +139,8 @@ class TrafficControl : public RunFolderTest {
     return lines;
   }
 
-  /// Runs the controller in process and live beside a second client, and compares the commands.
+  /// Compares the commands of an evaluation with those that traffic_control gives to a running SUMO
+  /// with a second client. @param key "commands" or "lights": of which there must be some
   void expect_the_same(const std::string& scenario, const std::string& controller,
                        const std::string& key) const {
     const auto expected = commands_in_process(scenario, controller);
@@ -147,7 +149,7 @@ class TrafficControl : public RunFolderTest {
     const Outcome live = run_program(control("--scenario " + sumocfg_of(scenario) +
                                              " --json --controller '" + controller + "'"));
     ASSERT_EQ(live.exit_code, 0) << live.output;
-    other.send(SIGKILL);  // SUMO goes on after its end as long as it has clients
+    other.send(SIGKILL);  // SUMO runs until its last client has left
     server.wait();
     std::istringstream out(live.output);
     const auto found = lines_of(out);
@@ -155,7 +157,7 @@ class TrafficControl : public RunFolderTest {
     std::size_t commands = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       for (const char* name : {"time_s", "vehicles", "commands", "lights"}) {
-        ASSERT_EQ(found[i][name], expected[i][name]) << "line " << i;
+        ASSERT_EQ(found[i][name], expected[i][name]) << "decision " << i << ": " << name;
       }
       commands += expected[i][key].size();
     }
@@ -226,7 +228,7 @@ TEST_F(TrafficControl, EndsWhenTheSimulatorDies) {
   EXPECT_THAT(live.output, HasSubstr("the simulator has ended the connection"));
 }
 
-TEST_F(TrafficControl, EndsWhenItsPatienceEnds) {
+TEST_F(TrafficControl, EndsWhenNoAnswerComesWithinItsPatience) {
   BackgroundProgram server = sumo("merge", 2);
   BackgroundProgram other = second_client("sleep 50");
   const Outcome live = run_program(control("--scenario merge --controller meter --patience 3"), 60);

@@ -29,7 +29,7 @@ TEST_F(DoctorTest, FindsWhatARunNeedsAndLeavesNothingBehind) {
                     HasSubstr("for 2 ranks and 2 simulations"), HasSubstr("NCCL_DEBUG = WARN"),
                     HasSubstr("processors in the last minute"), HasSubstr("of swap in use"),
                     HasSubstr("ranks 0, 1: run.device"), HasSubstr("MPI between 2 ranks on 1 node"),
-                    HasSubstr("2 of merge ready after"), HasSubstr("0 failed")));
+                    HasSubstr("2 simulations of merge were ready after"), HasSubstr("0 failed")));
   EXPECT_TRUE(fs::is_empty(dir_));
 }
 
@@ -157,7 +157,7 @@ TEST_F(DoctorTest, ChecksTheNeedsOfTheTrainings) {
   const Outcome with_data = run_program(
       TRAFFIC_BIN_DIR + shared + " --phase 1 --set data.files='[\"" + dir_.string() + "/*.h5\"]'");
   EXPECT_THAT(with_data.output,
-              AllOf(HasSubstr("files, samples: "), HasSubstr("samples/s on all ranks")));
+              AllOf(HasSubstr("files, samples: "), HasSubstr("all ranks together read")));
   const Outcome second = run_program(TRAFFIC_BIN_DIR + shared + " --phase 2");
   EXPECT_EQ(second.exit_code, 0) << second.output;
   EXPECT_THAT(second.output, AllOf(HasSubstr("ready after"), Not(HasSubstr("samples: "))));

@@ -82,7 +82,7 @@ TEST_F(TrafficEval, GivesTheSameNumbersWhateverTheNumberOfProcesses) {
   EXPECT_EQ(json("1.json"), json("3.json"));
 }
 
-TEST_F(TrafficEval, FitsATerminalUnlessAllIsAskedFor) {
+TEST_F(TrafficEval, TheTableFitsATerminalWithoutTheOptionAll) {
   const std::string arguments = "--controller none --controller random --seeds 3..4";
   const Outcome brief = run_program(command(arguments));
   ASSERT_EQ(brief.exit_code, 0) << brief.output;
@@ -94,7 +94,8 @@ TEST_F(TrafficEval, FitsATerminalUnlessAllIsAskedFor) {
     EXPECT_THAT(header, HasSubstr(column));
   }
   constexpr std::size_t kWidth = 120;
-  EXPECT_LE(header.size() + 30 - std::string("random    ").size(), kWidth) << "with a long name";
+  EXPECT_LE(header.size() + 30 - std::string("random    ").size(), kWidth)
+      << "the table must also fit if a controller's name has 30 characters";
   const Outcome all = run_program(command(arguments + " --all"));
   EXPECT_THAT(all.output, HasSubstr("shield_overrides"));
 }
@@ -179,7 +180,7 @@ TEST_F(StrangersNetwork, WithoutConnectedVehiclesIsAnErrorThatNamesTheKey) {
   EXPECT_THAT(
       outcome.output,
       HasSubstr("no vehicle is of type 'cv'; types are car 67 %, van 33 %: set env.cv_types "
-                "to those that are connected"));
+                "to the types that are connected"));
   EXPECT_THAT(outcome.output, Not(HasSubstr("gain_%")));
 }
 

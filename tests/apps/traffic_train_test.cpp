@@ -120,7 +120,7 @@ TEST_F(TrainTest, KilledAtAStepAndResumedEndsWithTheBitsOfAnUninterruptedRun) {
   EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
 }
 
-TEST_F(TrainTest, SigUsr1SavesAndStopsWith75AndTheResumedRunEndsWithTheSameBits) {
+TEST_F(TrainTest, SigUsr1SavesAndStopsWith75AndTheResumedRunIsIdentical) {
   ASSERT_EQ(run_program(command(2, "whole")).exit_code, 0);
   BackgroundProgram program(command(2, "cut", "", "TRAFFIC_FAULT=train.step:0:*:slow:200"));
   ASSERT_TRUE(wait_for_step("cut", 3));

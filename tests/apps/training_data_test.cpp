@@ -92,9 +92,9 @@ TEST_F(TrainingData, EveryKindOfShardTrainsAlsoWithAPaddedLastStep) {
   }
 }
 
-TEST_F(TrainingData, AFlippedBitIsNamedToTheChunk) {
+TEST_F(TrainingData, TheChunkWithAFlippedBitIsNamed) {
   std::fstream file(dir_ / "row.h5", std::ios::in | std::ios::out | std::ios::binary);
-  // Several chunks are damaged, because training does not read all data sets.
+  // Several chunks are damaged, because training does not read all columns of the file.
   for (const int tenth : {3, 4, 5, 6, 7}) {
     const auto place = static_cast<std::streamoff>(fs::file_size(dir_ / "row.h5") * tenth / 10);
     file.seekg(place);

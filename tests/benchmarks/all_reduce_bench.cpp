@@ -101,7 +101,9 @@ void compare(const MpiSession& session, Communicator& communicator, std::int64_t
        [&] { link.exchange(); }});
   if (communicator.rank() != 0) return;
   const Times& in_arena = times[0];
-  std::printf("ranks %d floats %lld ms median (best)", communicator.size(),
+  // "arena": memory shared by the ranks of a node, which all_reduce() sums without copying it.
+  // "staged": other memory, which all_reduce() copies through buffers in shared memory.
+  std::printf("ranks %d, floats %lld, times in ms: median (best)", communicator.size(),
               static_cast<long long>(count));
   print("arena", in_arena);
   print("arena with mean and norm", times[1]);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Measures all-reduce between "nodes" of this machine (tests/nodes/nodes.sh) over links of given rates.
+# Measures all-reduce between simulated nodes (network namespaces of this machine, tests/nodes/nodes.sh) over links of
+# given rates.
 # Usage: tests/benchmarks/all_reduce_nodes.sh [NODES [RANKS_A_NODE [RATE...]]]     (default: 2 1 1gbit 10gbit)
 set -euo pipefail
 cd "$(dirname "$0")/../.."

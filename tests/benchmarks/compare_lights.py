@@ -154,7 +154,7 @@ def as_programs(states):
     return file
 
 
-# Results 1 and 2: rates.
+# The measurement of --parts rates.
 
 def rates(args, name, cfg, scratch):
     net = cfg.with_suffix(".net.xml")
@@ -216,7 +216,7 @@ def rates(args, name, cfg, scratch):
             found[way].append(measure())
             print(f"round {number + 1}: {way}: {found[way][-1]:.0f}, load {os.getloadavg()[0]:.1f}", file=sys.stderr, flush=True)
     shares = {way: [a / b for a, b in zip(values, found[way[0], "SUMO alone"])] for way, values in found.items()}
-    print(f"\n| {name} | | decisions/s | range | share of SUMO alone | ours, times this |\n| --- | --- | --- | --- | --- | --- |")
+    print(f"\n| {name} | | decisions/s | range | share of SUMO alone | our share / this share |\n| --- | --- | --- | --- | --- | --- |")
     for way, values in found.items():
         mine = shares["ours", "PPO" if way[1].startswith("PPO") else "untrained policy"]
         times = statistics.median(a / b for a, b in zip(mine, shares[way]))
@@ -226,7 +226,7 @@ def rates(args, name, cfg, scratch):
               f"{f'{times:.1f}' if beside and way[0] == 'peer' else ''} |", flush=True)
 
 
-# Result 3: delay.
+# The measurement of --parts delay.
 
 def tripinfo_delay(file):
     """Like traffic_eval: seconds lost on the road and before entering, per vehicle that has or would have departed."""

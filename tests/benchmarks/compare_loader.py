@@ -38,7 +38,7 @@ def resident_share(path):
 
 
 def ours(files):
-    """One epoch in a process of its own."""
+    """Runs an epoch of our loader in a process of its own."""
     command = [program("bench_loader"), f"--benchmark_filter={OURS}$", "--benchmark_min_time=1e-9", "--benchmark_format=json"]
     out = output_of(command, env=environment(BENCH_DATA=files))
     row = json.loads(out)["benchmarks"][0]
@@ -50,7 +50,7 @@ def ours(files):
 
 
 def peer(args, files):
-    """A cold epoch and the warm epoch after it."""
+    """Runs a cold epoch of the peer and the warm epoch after it."""
     script = Path(__file__).with_name("loader_peer.py")
     out = output_of([args.peer_python, script, files, "--order", args.order], env=environment())
     return [json.loads(line) for line in out.splitlines()]

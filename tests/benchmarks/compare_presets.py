@@ -3,7 +3,8 @@
 
   tests/benchmarks/compare_presets.py [--phases 1 2 3] [--presets test normal ...] [--ranks 2]
 
-It runs a few steps of each on CPU cores, on merge, from random weights and with the default size (`test` sets its own).
+The script runs a few steps of each preset on CPU cores, on merge, from random weights and with the default size of the
+model (`test` sets its own).
 Phase 1 reads episodes that are recorded first. Iterations of phases 2 and 3 include simulation and learning; work that
 occurs once in a run (baselines, the first fit of the value, evaluations) is made short. The limits of `vram` and the
 pinned memory of `max` are for GPUs and have no effect here.

@@ -8,10 +8,11 @@
         --set rollout.envs_per_worker=1 --set training.iterations=12 --set episodes.baseline_episodes=2 \
         --set training.eval_interval=1000 --set training.eval_episodes=1 --set evaluation.seeds=
 
-With --nodes each rank is a "node" of its own (tests/nodes/nodes.sh) behind a link of that rate. The script prints the rate
-of each run, the medians with their ratio to the first number of ranks, and the load of the machine. The load matters:
-ranks wait for each other, so other work on one core slows all of them. For each number of ranks it also measures the same
-number of one-rank runs at the same time. These runs share only the machine, so their total rate is the maximum.
+With --nodes each rank runs on a simulated node (a network namespace, see tests/nodes/nodes.sh) behind a link of that
+rate. The script prints the rate of each run, the medians with their ratio to the first number of ranks, and the load of
+the machine. The load matters: ranks wait for each other, so other work on one core slows all of them. For each number
+of ranks it also measures the same number of one-rank runs at the same time. These runs share only the machine, so their
+total rate is the maximum for one training on as many ranks.
 """
 import argparse
 import json

@@ -99,7 +99,7 @@ class Windows(Dataset):
         return nodes, present, *edges, features[now][:, self.now].T, future, mask, conflict, index
 
     def edges(self, file, node_ptr, edge_ptr, begin, ptr, row, count):
-        """Edges into the vehicles in all frames of the history, with both ends among them."""
+        """Edges into the vehicles in all frames of the history, if both ends are among the vehicles."""
         rows = slice(node_ptr[begin], node_ptr[begin + HISTORY])
         span = slice(edge_ptr[begin], edge_ptr[begin + HISTORY])
         degree, source = file["nodes/in_degree"][rows].astype(np.int64), file["edges/src"][span].astype(np.int64)
@@ -117,7 +117,7 @@ class Windows(Dataset):
 
 
 def pack(samples):
-    """One graph of all windows, with rows t * S + s."""
+    """Joins windows into one graph: vehicle s of frame t has row t * S + s, with S vehicles in all windows together."""
     nodes, present, degrees, tails, edges, now, future, mask, conflict, ids = zip(*samples)
     sizes = np.array([p.shape[1] for p in present])
     first = np.concatenate(([0], np.cumsum(sizes)))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures collectives between "nodes" of one rank (tests/nodes/nodes.sh) and compares them with the model in
-# docs/design/scaling.md. The links must be slow enough to be the bottleneck: all nodes share this machine, whose cores
-# would otherwise limit the rate.
+# Measures collectives between simulated nodes (network namespaces, tests/nodes/nodes.sh) with one rank each, and
+# compares them with the model in docs/design/scaling.md. The links must be slow enough to be the bottleneck: all nodes
+# share this machine, whose cores would otherwise limit the rate.
 # Usage: tests/benchmarks/nodes_model.sh [RATE_MBIT [NODES...]]     (default: 100 1 2 4 8)
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -170,11 +170,11 @@ InTurn simulate_in_turn(const std::string& scenario, std::int64_t vehicles) {
   constexpr std::size_t kTurns = kProcesses + kProcesses / kBatch;
   std::array<Pipe, kTurns> turns{};
   Pipe results{};
-  TRAFFIC_CHECK(pipe(results.data()) == 0, "no pipe");
-  for (Pipe& turn : turns) TRAFFIC_CHECK(pipe(turn.data()) == 0, "no pipe");
+  TRAFFIC_CHECK(pipe(results.data()) == 0, "cannot create a pipe");
+  for (Pipe& turn : turns) TRAFFIC_CHECK(pipe(turn.data()) == 0, "cannot create a pipe");
   for (std::size_t p = 0; p < kProcesses; ++p) {
     const pid_t child = fork();
-    TRAFFIC_CHECK(child >= 0, "no process");
+    TRAFFIC_CHECK(child >= 0, "cannot fork a process");
     if (child > 0) continue;
     const std::size_t mine = p + p / kBatch;
     bool is_mine = false;
@@ -275,10 +275,10 @@ int main(int argc, char** argv) {
   const InTurn in_turn = simulate_in_turn(scenario, static_cast<std::int64_t>(sumo.vehicles));
   const Model model = arithmetic(sumo.vehicles);
   fmt::print(
-      "{:.0f} vehicles, ms of an environment step: SUMO {:.3f}, inference {:.3f}, with perception "
-      "and decision around it {:.3f}; learning {:.3f}\n"
-      "{} simulations and the model in turn: SUMO {:.3f}, inference {:.3f}\n"
-      "bound on two cores, steps/s: {:.0f}, in turn {:.0f}\n",
+      "{:.0f} vehicles; processor time of an environment step in ms: SUMO {:.3f}, inference {:.3f} "
+      "(with perception and decision {:.3f}), learning {:.3f}\n"
+      "{} simulations and the model in turn, ms: SUMO {:.3f}, inference {:.3f}\n"
+      "upper bound on two cores, steps/s: {:.0f}, with all in turn {:.0f}\n",
       sumo.vehicles, sumo.step_s * 1e3, model.infer_s * 1e3,
       perceive_and_decide_s(sumo.vehicles) * 1e3, model.learn_s * 1e3, kProcesses,
       in_turn.sumo.step_s * 1e3, in_turn.infer_s * 1e3,

@@ -15,7 +15,7 @@
 
 namespace traffic::benchmarks {
 
-inline constexpr std::int64_t kCandidates = 6;  ///< maximum number per simulation
+inline constexpr std::int64_t kCandidates = 6;  ///< maximum number of candidates per simulation
 inline constexpr std::int64_t kConnected = 4;   ///< one of this many vehicles is connected
 
 /// An answer of a simulation with random traffic.

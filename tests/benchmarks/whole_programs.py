@@ -35,10 +35,10 @@ def output_of(command, **options):
 
 
 def train(config, ranks, settings, folder, options=(), device="cpu"):
-    """-> (rows of metrics.jsonl, summary.json) of a run from scratch; settings: key -> value as TOML writes it.
+    """Trains from scratch. Returns (rows of metrics.jsonl, content of summary.json).
 
-    config: a file of configs/, or None for the defaults; options: further arguments of traffic_train;
-    device: run.device
+    config: a file of configs/, or None for the defaults; settings: values of keys, as TOML writes them;
+    options: further arguments of traffic_train; device: value of run.device
     """
     run_dir = Path(tempfile.mkdtemp(dir=folder))
     command = [str(ROOT / "launch/mpirun.sh"), "-np", str(ranks), program("traffic_train"),

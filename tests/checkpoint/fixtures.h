@@ -65,26 +65,30 @@ inline ::testing::AssertionResult same_bits(const Snapshot& a, const Snapshot& b
   if (a.names() != b.names()) return ::testing::AssertionFailure() << "names differ";
   for (const auto& [name, value] : a.values()) {
     const Value& other = b.values().at(name);
-    if (value.index() != other.index()) return ::testing::AssertionFailure() << name << ": kind";
+    if (value.index() != other.index()) {
+      return ::testing::AssertionFailure() << name << ": kinds differ";
+    }
     if (const auto* tensor = std::get_if<at::Tensor>(&value)) {
       const auto& second = std::get<at::Tensor>(other);
       if (tensor->scalar_type() != second.scalar_type() || tensor->sizes() != second.sizes() ||
           (tensor->numel() > 0 &&
            std::memcmp(tensor->const_data_ptr(), second.const_data_ptr(), tensor->nbytes()) != 0)) {
-        return ::testing::AssertionFailure() << name << ": tensor";
+        return ::testing::AssertionFailure() << name << ": tensors differ";
       }
     } else if (const auto* real = std::get_if<double>(&value)) {
       if (std::memcmp(real, &std::get<double>(other), sizeof(double)) != 0) {
-        return ::testing::AssertionFailure() << name << ": real";
+        return ::testing::AssertionFailure() << name << ": reals differ";
       }
     } else if (const auto* integer = std::get_if<std::int64_t>(&value)) {
       if (*integer != std::get<std::int64_t>(other)) {
-        return ::testing::AssertionFailure() << name << ": integer";
+        return ::testing::AssertionFailure() << name << ": integers differ";
       }
     } else if (const auto* text = std::get_if<std::string>(&value)) {
-      if (*text != std::get<std::string>(other)) return ::testing::AssertionFailure() << name;
+      if (*text != std::get<std::string>(other)) {
+        return ::testing::AssertionFailure() << name << ": texts differ";
+      }
     } else if (std::get<Bytes>(value) != std::get<Bytes>(other)) {
-      return ::testing::AssertionFailure() << name << ": bytes";
+      return ::testing::AssertionFailure() << name << ": bytes differ";
     }
   }
   return ::testing::AssertionSuccess();

@@ -1,3 +1,4 @@
+/// Tests part files, which hold large data of checkpoints and lie beside them (parts.h).
 #include "traffic/checkpoint/parts.h"
 
 #include <gmock/gmock.h>

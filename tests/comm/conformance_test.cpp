@@ -61,7 +61,8 @@ class ConformanceTest : public BackendTest {
   int size_ = 0;
 };
 
-// Sizes around the small path (16 KiB), one stage (512 KiB), and slices that do not divide evenly.
+// Numbers of elements. Tensors up to 16 KiB (4096 floats) are reduced in a simpler way, larger ones
+// in stages of 512 KiB (131072 floats). The last number does not divide evenly among ranks.
 constexpr std::int64_t kCounts[] = {1, 3, 1000, 4096, 4097, 131072, 300001};
 
 TEST_P(ConformanceTest, SumsEveryTypeInRankOrder) {
@@ -246,7 +247,7 @@ TEST_P(ConformanceTest, SharedMemoryCanBeReleasedAndAllocatedAgain) {
 TEST_P(ConformanceTest, TooMuchSharedMemoryIsRefusedOnAllRanks) {
   if (GetParam().on_cuda) return;  // the CUDA allocator has its own error
   EXPECT_THROW(comm_->shared_zeros(std::int64_t{1} << 50, at::kFloat), ResourceError);
-  EXPECT_EQ(comm_->all_reduce_scalar(1.0), size_) << "the communicator still works";
+  EXPECT_EQ(comm_->all_reduce_scalar(1.0), size_) << "the communicator must still work";
 }
 
 TEST_P(ConformanceTest, WeightsRanksAndReturnsTheSquaredNorm) {

@@ -26,7 +26,7 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 constexpr std::int64_t kFloats = kMiB / 4;  // floats in a MiB
 
 TEST(CutBuckets, GoesFromTheEndWithASmallFirstBucket) {
-  // In MiB: 3, 2, 2, 1, 0.5, 0.5.
+  // The parameters have 3, 2, 2, 1, 0.5 and 0.5 MiB.
   const auto entries =
       entries_of({3 * kFloats, 2 * kFloats, 2 * kFloats, kFloats, kFloats / 2, kFloats / 2});
   const auto buckets = cut_buckets(entries, 9 * kFloats, 4 * kMiB);

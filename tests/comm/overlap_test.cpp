@@ -72,7 +72,7 @@ TEST_P(OverlapTest, GivesTheSameBitsAsReductionAfterBackward) {
     options.clip_norm = 0.01;
     const at::Tensor whole = expected(options, 1);
     GradientReducer reducer(*comm_, *gradients_, options, make_side_stream(at::kCPU));
-    for (int round = 0; round < 3; ++round) {  // the second and third use the learnt order
+    for (int round = 0; round < 3; ++round) {  // later rounds use the order learnt in the first
       gradients_->zero();
       const auto result = pass(reducer, 0, 2.0 + comm_->rank());
       ASSERT_TRUE(result.has_value());

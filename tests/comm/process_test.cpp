@@ -178,7 +178,7 @@ TEST_F(ProcessTest, AnyExceptionGivesALineAndAnExitCode) {
   EXPECT_THAT(first_report(outcome.output), HasSubstr("out of memory"));
 }
 
-TEST_F(ProcessTest, RanksOnDifferentPathsEndTheJobWith7) {
+TEST_F(ProcessTest, RanksThatCallDifferentCollectivesEndTheJobWith7) {
   for (const char* how : {"skip", "shape"}) {
     const Outcome outcome = run_job(2, how);
     EXPECT_EQ(outcome.exit_code, 7) << outcome.output;

@@ -225,20 +225,23 @@ TEST(BadConfig, AContradictionWithARefusedValueIsNotReportedOnTop) {
             "bad.toml:2:13: model.num_heads: found 0, expected 1 to 64");
 }
 
-TEST(BadConfig, OnlyWhatIsAmongTheActionsCanBeImitated) {
+TEST(BadConfig, ImitationNeedsTheScriptsCommandsAmongTheActions) {
   const std::string imitation = "[imitation]\niterations = 2\ncontrollers = ";
   EXPECT_THAT(
       errors_of(imitation + "['meter', 'yield']\n[vehicles]\ncommands = ['none', 'stop']\n"),
       AllOf(HasSubstr("found 2 controllers, expected one, or one for each of the 1 scenarios"),
-            HasSubstr("expected arrive_late among the commands, because yield gives it")));
+            HasSubstr("expected arrive_late among the commands, because the script yield gives "
+                      "this command")));
   EXPECT_THAT(errors_of(imitation + "['meter']\n[vehicles]\nlongitudinal = 'target_speed'\n"),
               HasSubstr("found \"target_speed\", expected \"categorical\""));
   EXPECT_EQ(errors_of(imitation + "['meter']\n"), "no error");
 }
 
-TEST(BadConfig, AnAdvisorIsAScriptForVehiclesWhoseCommandsThereAre) {
-  EXPECT_THAT(errors_of("[vehicles]\nadvisor = 'yield'\n"),
-              HasSubstr("expected arrive_late among the commands, because yield gives it"));
+TEST(BadConfig, AnAdvisorNeedsItsCommandsAmongTheActions) {
+  EXPECT_THAT(
+      errors_of("[vehicles]\nadvisor = 'yield'\n"),
+      HasSubstr(
+          "expected arrive_late among the commands, because the script yield gives this command"));
   EXPECT_THAT(errors_of("[vehicles]\nadvisor = 'max_pressure'\n"), HasSubstr("vehicles.advisor"));
   EXPECT_THAT(errors_of("[vehicles]\nadvisor = 'metre'\n"), HasSubstr("did you mean 'meter'?"));
   EXPECT_THAT(errors_of("[vehicles]\ncommands = ['none', 'left', 'right']\nlane_change = true\n"),
@@ -248,7 +251,7 @@ TEST(BadConfig, AnAdvisorIsAScriptForVehiclesWhoseCommandsThereAre) {
   EXPECT_EQ(errors_of("[vehicles]\nadvisor = 'meter(density=25)'\n"), "no error");
 }
 
-TEST(BadConfig, EpisodesFromSavedTrafficAreWholeAndNeedAFolderForIt) {
+TEST(BadConfig, EpisodesOfAGivenLengthAreWholeAndNeedACacheFolder) {
   EXPECT_THAT(
       errors_of("[episodes]\nlength_s = 30\nbaseline_cache = ''\n"),
       AllOf(HasSubstr("episodes.rollout_fragment_length"), HasSubstr("found 200, expected 0"),
@@ -319,7 +322,8 @@ TEST(BadConfig, LongAndUnprintableTextsAreShortenedInMessages) {
   EXPECT_LT(errors_of(fmt::format("run.device = \"{}\"\n", std::string(100000, 'x'))).size(), 300U);
   EXPECT_LT(errors_of(fmt::format("\"{}\" = 1\n", std::string(100000, 'x'))).size(), 300U);
   EXPECT_THAT(errors_of("run.device = \"\\u001b[31m\"\n"), HasSubstr("\\x1b[31m"));
-  // 79 one-byte characters and one of three: it is left out as a whole.
+  // The message has room for 80 bytes. After 79 characters of one byte follows one of three bytes,
+  // which is left out as a whole.
   EXPECT_THAT(errors_of(fmt::format("run.device = \"{}\u4e2d\u4e2d\"\n", std::string(79, 'x'))),
               HasSubstr(std::string(79, 'x') + "...'"));
 }

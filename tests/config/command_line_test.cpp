@@ -104,7 +104,7 @@ TEST(CommandLine, AProgramAddsOptionsOfItsOwn) {
   EXPECT_THAT(controllers, ElementsAre("none", "meter"));
 }
 
-TEST(CommandLine, AProgramThatDoesNotTrainRefusesWhatOnlyTrainingHas) {
+TEST(CommandLine, AProgramThatDoesNotTrainRefusesOptionsOfTrainings) {
   const Program program{.name = "traffic_eval", .description = "Evaluates.", .trains = false};
   EXPECT_NO_THROW(parse({"--set", "env.scenario=corridor", "--preset", "test"}, program));
   EXPECT_THROW(parse({"--dry-run"}, program), ConfigError);

@@ -21,7 +21,7 @@ std::string error_of(std::string_view text) {
   return "no error";
 }
 
-TEST(ControllerSpec, HasWhatItsTextSaysAndDefaultsForTheRest) {
+TEST(ControllerSpec, ReadsParametersAndUsesDefaultsForTheOthers) {
   const ControllerSpec spec = parse_controller(" yield( lead_s = 12 ,top=10) ");
   EXPECT_EQ(spec.name, "yield");
   EXPECT_EQ(spec.get("lead_s"), 12);
@@ -33,7 +33,7 @@ TEST(ControllerSpec, HasWhatItsTextSaysAndDefaultsForTheRest) {
   EXPECT_EQ(parse_controller("meter()").text(), "meter");
 }
 
-TEST(ControllerSpec, WhatIsWrongIsSaidWithWhatThereIs) {
+TEST(ControllerSpec, ErrorsNameTheMistakeAndTheValidNames) {
   EXPECT_THAT(error_of("metre"),
               AllOf(HasSubstr("known are none, random, meter"), HasSubstr("did you mean 'meter'")));
   EXPECT_THAT(error_of("yield(lead=12)"),
@@ -46,7 +46,7 @@ TEST(ControllerSpec, WhatIsWrongIsSaidWithWhatThereIs) {
   EXPECT_THAT(error_of(""), HasSubstr("there is no controller ''"));
 }
 
-TEST(ControllerSpec, TwoThatActTogetherAreParted) {
+TEST(ControllerSpec, AControllerOfVehiclesAndLightsIsSplitAtThePlus) {
   EXPECT_THAT(controller_parts("greedy + yield(lead_s=12)"),
               ElementsAre("greedy", "yield(lead_s=12)"));
   EXPECT_THAT(controller_parts("checkpoint:a+b.h5,sampled+greedy"),
@@ -56,7 +56,7 @@ TEST(ControllerSpec, TwoThatActTogetherAreParted) {
   EXPECT_THAT(controller_parts("meter(density=1e+2)"), ElementsAre("meter(density=1e+2)"));
 }
 
-TEST(ControllerSpec, KnowsWhichCommandsItsImitatorNeeds) {
+TEST(ControllerSpec, KnowsWhichCommandsAPolicyNeedsToImitateAScript) {
   EXPECT_THAT(commands_of(parse_controller("meter")), ElementsAre("stop"));
   EXPECT_THAT(commands_of(parse_controller("meter(speed_mps=3)")), ElementsAre("slow"));
   EXPECT_THAT(commands_of(parse_controller("yield")), ElementsAre("arrive_late"));

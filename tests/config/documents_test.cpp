@@ -38,7 +38,7 @@ std::vector<std::string> items(const std::string& text) {
   return parts;
 }
 
-TEST(Docs, TheSettingsOfTheGuideAreTheDefaultsAndTheShippedOnes) {
+TEST(Docs, TheGuideStatesTheDefaultAndTheShippedSettings) {
   const auto defaults = flatten(Config{});
   const auto shipped = flatten(load_config(TRAFFIC_SOURCE_DIR "/configs/phase2.toml"));
   std::ifstream in(TRAFFIC_SOURCE_DIR "/docs/guide/train-a-controller.md");
@@ -76,7 +76,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-TEST(Docs, NumbersBehindKeysAreTheirDefaults) {
+TEST(Docs, NumbersThatDocumentsGiveForKeysAreTheDefaults) {
   const auto defaults = flatten(Config{});
   const std::regex number(R"(`([a-z0-9_]+(?:\.[a-z0-9_]+)+)`\s\((?:default )?(\d[\d.e-]*)[ ,;)])");
   int compared = 0;

@@ -128,7 +128,7 @@ TEST(Load, UnknownKeysOfAStoredConfigurationAreSkippedAndNamed) {
   EXPECT_EQ(parse_stored_config(text, "stored", set({"ppo.gamma=0.25"})).ppo.gamma, 0.25);
 }
 
-TEST(Load, AStoredConfigurationIsStrictInAllElse) {
+TEST(Load, AStoredConfigurationIsOtherwiseReadStrictly) {
   const auto error = [](const char* text, const Overrides& overrides) -> std::string {
     try {
       parse_stored_config(text, "stored", overrides);
@@ -144,7 +144,7 @@ TEST(Load, AStoredConfigurationIsStrictInAllElse) {
   EXPECT_THAT(error("", set({"ppo.old_key=1"})), HasSubstr("unknown key"));
 }
 
-TEST(Load, ATableOfAPhaseHoldsInThatPhaseOnlyWhereverItStands) {
+TEST(Load, ATableOfAPhaseAppliesOnlyToThatPhase) {
   const std::string text =
       "[phase2.ppo]\ngamma = 0.5\n[run]\nphase = \"all\"\n[ppo]\ngamma = 0.9\n";
   const Plan plan = parse_plan(text, "three.toml");

@@ -14,7 +14,7 @@ std::vector<ScenarioShare> mix_of(const std::vector<std::string>& scenarios) {
   return scenario_mix(env);
 }
 
-TEST(ScenarioMix, IsTheOneScenarioWithoutAList) {
+TEST(ScenarioMix, WithoutAListItConsistsOfTheOneScenario) {
   Env env;
   env.scenario = "corridor";
   const auto mix = scenario_mix(env);
@@ -33,7 +33,7 @@ TEST(ScenarioMix, TurnsWeightsIntoShares) {
   EXPECT_EQ(mix[2].share, 0.5 / 4.5);
 }
 
-TEST(ScenarioMix, RefusesWeightsThatAreNone) {
+TEST(ScenarioMix, RefusesInvalidWeightsAndMissingNames) {
   for (const char* entry : {"", "merge:", "merge:0", "merge:-1", "merge:nan", "merge:two", ":1"}) {
     EXPECT_FALSE(refuse_scenario_entry(entry).empty()) << entry;
     EXPECT_THROW(mix_of({entry}), ConfigError) << entry;

@@ -163,7 +163,7 @@ TEST(Write, TheModelHashDependsOnTheModelOnly) {
   EXPECT_NE(model_hash(config), model_hash(Config{}));
 }
 
-TEST(LearningRates, EveryNumberThatIsNamedSoIsMarkedAndNothingElse) {
+TEST(LearningRates, OnlyNumbersNamedLearningRateAreMarked) {
   Config config;
   for (const Row& row : schema()) {
     const bool is_number = std::holds_alternative<double*>(row.field(config));

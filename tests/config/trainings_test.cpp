@@ -65,7 +65,7 @@ TEST(Trainings, APlanThatDoesNotFitIsRefusedWithTheReason) {
   EXPECT_THAT(error_for("1,"), HasSubstr("expected one of all, 1, 2, 3"));
 }
 
-TEST(Trainings, ATableOfATrainingHasWhatConcernsIt) {
+TEST(Trainings, ATableOfATrainingRefusesKeysOfOtherTrainings) {
   try {
     parse_plan("[phase1.ppo]\ngamma = 0.5\n", "plan.toml");
     FAIL() << "expected a ConfigError: ppo.gamma does not concern phase 1";

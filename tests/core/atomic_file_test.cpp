@@ -137,7 +137,7 @@ TEST_F(AtomicFileTest, TwoWritersOfOneTargetDoNotShareATemporary) {
   EXPECT_NE(one.temp_path(), two.temp_path());
 }
 
-TEST_F(AtomicFileDeathTest, RemovesWhatAKilledWriterLeftAndKeepsWhatIsInUse) {
+TEST_F(AtomicFileDeathTest, RemovesFilesOfKilledWritersAndKeepsThoseInUse) {
   EXPECT_EXIT(
       {
         AtomicFile file(dir_ / "killed");

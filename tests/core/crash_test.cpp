@@ -35,7 +35,7 @@ void prepare(const fs::path& log) {
 
 // The volatile argument keeps the compiler from turning the recursion into a loop.
 [[gnu::noinline]] int without_end(volatile int* depth) {
-  if (*depth < 0) return 0;  // never: it is counted up
+  if (*depth < 0) return 0;  // never true, because the depth only grows
   volatile char room[4096];
   room[0] = static_cast<char>(*depth);
   const int next = *depth + 1;
@@ -53,7 +53,7 @@ class CrashDeathTest : public ::testing::Test {
   fs::path log_ = fs::temp_directory_path() / ("crash_test_" + std::to_string(getpid()));
 };
 
-TEST_F(CrashDeathTest, SaysWhoByWhatAndWhereAndDiesOfTheSignal) {
+TEST_F(CrashDeathTest, ReportsNameSignalAndPlaceAndDiesOfTheSignal) {
   EXPECT_EXIT(
       {
         prepare(log_);
@@ -96,7 +96,7 @@ TEST_F(CrashDeathTest, ASecondThreadThatCrashesDoesNotCutOffTheReport) {
   EXPECT_THAT(report, ::testing::HasSubstr("test_core"));
 }
 
-TEST_F(CrashDeathTest, AStackThatHasRunOutIsToldOfOnAnother) {
+TEST_F(CrashDeathTest, AStackOverflowIsReportedOnAnotherStack) {
   EXPECT_EXIT(
       {
         prepare({});

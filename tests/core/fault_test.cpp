@@ -31,7 +31,7 @@ TEST(Fault, ReadsEveryFieldOfEveryPoint) {
   EXPECT_EQ(parse("a:*:p0.25:segv")[0].step, -1);
 }
 
-TEST(Fault, RefusesWhatItCannotRead) {
+TEST(Fault, RefusesPointsThatItCannotRead) {
   for (const char* text :
        {"", "a:0:1", ":0:1:kill", "a:x:1:kill", "a:0:-1:kill", "a:0:1:boom", "a:0:1:kill:5",
         "a:0:1:slow", "a:0:1:slow:x", "a:0:1:kill,", "a:0:1:signal", "a:0:1:signal:0",

@@ -45,7 +45,7 @@ TEST(Float16, RoundsToTheNearestAndTiesToEven) {
   }
 }
 
-TEST(Float16, WhatIsTooLargeBecomesInfinity) {
+TEST(Float16, ValuesThatAreTooLargeBecomeInfinity) {
   EXPECT_EQ(float_to_half(65504.0F), 0x7bff);
   EXPECT_EQ(float_to_half(65519.0F), 0x7bff);
   EXPECT_EQ(float_to_half(65520.0F), 0x7c00);

@@ -12,7 +12,7 @@
 namespace traffic {
 namespace {
 
-TEST(ProcessFamily, HasAProcessAndWhatItHasStarted) {
+TEST(ProcessFamily, ContainsAProcessAndItsChildren) {
   // Memory of both processes. It is far above the memory of either process alone, and above the
   // error of counts that the kernel updates late.
   constexpr std::int64_t kSharedBytes = 64'000'000;
@@ -31,7 +31,8 @@ TEST(ProcessFamily, HasAProcessAndWhatItHasStarted) {
   const auto only = family_of(child);
   ASSERT_EQ(only.size(), 1U);
   EXPECT_EQ(only[0].pid, child);
-  // They share pages, which are counted once.
+  // The two processes share most of these pages. own_share_bytes() divides a page by the number of
+  // processes that share it.
   EXPECT_GT(only[0].rss_bytes, kSharedBytes * 9 / 10);
   EXPECT_GT(own_share_bytes(child), kSharedBytes * 4 / 10);
   EXPECT_LT(own_share_bytes(child), kSharedBytes * 8 / 10);

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(Process, PeakMemoryGrowsWithWhatIsTouchedAndStaysWhenItIsFreed) {
+TEST(Process, PeakMemoryGrowsWithTouchedMemoryAndStaysAfterFreeing) {
   const std::int64_t before = rss_bytes();
   ASSERT_GT(before, 0);
   {
@@ -40,7 +40,7 @@ TEST(Process, KnowsItsCommandLine) {
   EXPECT_NE(words.front().find("test_core"), std::string::npos) << words.front();
 }
 
-TEST(Process, TheLeastLimitOfNestedControlGroupsCounts) {
+TEST(Process, TheMinimumLimitOfNestedControlGroupsCounts) {
   const fs::path mount = fs::temp_directory_path() / ("cgroup_test_" + std::to_string(getpid()));
   const auto limit = [&](const fs::path& group, const char* name, const char* text) {
     fs::create_directories(mount / group);
@@ -56,25 +56,27 @@ TEST(Process, TheLeastLimitOfNestedControlGroupsCounts) {
   EXPECT_EQ(cgroup_memory_limit_bytes(mount, "no line of that kind\n"), kNone);
   limit("memory/slurm/job_7", "memory.limit_in_bytes", "1000");
   EXPECT_EQ(cgroup_memory_limit_bytes(mount, "12:cpu:/x\n4:memory:/slurm/job_7\n"), 1000);
-  limit("", "memory.max", "500");  // as a container is shown its own
+  limit("", "memory.max", "500");  // a container sees its own group as the root
   EXPECT_EQ(cgroup_memory_limit_bytes(mount, "0::/slurm/job_7/step_0\n"), 500);
   fs::remove_all(mount);
 }
 
-TEST(Process, CountsTheProcessesThatAControlGroupHasLostForWantOfMemory) {
+TEST(Process, CountsProcessesOfAControlGroupKilledForMemory) {
   const fs::path mount = fs::temp_directory_path() / ("oom_test_" + std::to_string(getpid()));
   const auto events = [&](const fs::path& group, const char* name, int kills) {
     fs::create_directories(mount / group);
     std::ofstream(mount / group / name) << "low 0\noom 7\noom_kill " << kills << "\n";
   };
-  EXPECT_EQ(cgroup_oom_kills(mount, "0::/slurm/job_7\n"), -1) << "nobody counts";
+  EXPECT_EQ(cgroup_oom_kills(mount, "0::/slurm/job_7\n"), -1)
+      << "-1 means that the group has no file with a count";
   events("slurm/job_8", "memory.events", 5);
-  EXPECT_EQ(cgroup_oom_kills(mount, "0::/slurm/job_7\n"), -1) << "those of others are not ours";
+  EXPECT_EQ(cgroup_oom_kills(mount, "0::/slurm/job_7\n"), -1)
+      << "the count of another group must not be used";
   events("slurm/job_7", "memory.events", 0);
   EXPECT_EQ(cgroup_oom_kills(mount, "0::/slurm/job_7\n"), 0);
   events("slurm/job_7", "memory.events", 2);
   EXPECT_EQ(cgroup_oom_kills(mount, "0::/slurm/job_7\n"), 2);
-  events("", "memory.events", 3);  // as a container is shown its own
+  events("", "memory.events", 3);  // a container sees its own group as the root
   EXPECT_EQ(cgroup_oom_kills(mount, "0::/docker/another_name\n"), 3);
   events("memory/slurm/job_7", "memory.oom_control", 4);
   fs::remove(mount / "memory.events");
@@ -133,7 +135,8 @@ TEST(Clock, TimeStampsHaveTheirFixedForm) {
   EXPECT_EQ(file_stamp[8], '-');
 }
 
-/// A control group of 64 MiB; nothing where this machine does not let us make one.
+/// A control group with a limit of 64 MiB of memory. is_there() is false if this machine does not
+/// allow the test to create it.
 class SmallGroup {
  public:
   SmallGroup()
@@ -172,10 +175,10 @@ std::optional<os::Exit> ended(os::ChildProcess& child) {
   return std::nullopt;
 }
 
-TEST(Process, SaysThatMemoryRanOutWhereTheKernelHasEndedAProcessForIt) {
+TEST(Process, SaysThatMemoryRanOutIfTheKernelKilledAProcess) {
   EXPECT_EQ(memory_hint(num_oom_kills()), "");
   const SmallGroup group;
-  if (!group.is_there()) GTEST_SKIP() << "this machine lets us make no control group";
+  if (!group.is_there()) GTEST_SKIP() << "no right to create a control group on this machine";
   auto job = os::ChildProcess::fork([&] {
     group.enter();
     const std::int64_t before = num_oom_kills();

@@ -14,7 +14,7 @@
 namespace traffic {
 namespace {
 
-/// Does not compile if a stream is missing here or two of them have one number.
+/// Does not compile if a stream is missing here or two streams have the same number.
 constexpr bool is_listed(RandomStream stream) {
   switch (stream) {
     case kLoaderStream:
@@ -102,7 +102,7 @@ TEST(Rng, UniformStaysInTheHalfOpenIntervalWithTheRightMean) {
     ASSERT_LT(u, 1.0);
     sum += u;
   }
-  // The mean's standard deviation is sqrt(1/12/1e5) = 0.0009; five of them.
+  // The tolerance is five standard deviations of the mean, each sqrt(1/12/1e5) = 0.0009.
   EXPECT_NEAR(sum / kDraws, 0.5, 0.0046);
 }
 
@@ -111,7 +111,7 @@ TEST(Rng, UniformIntReachesEveryValueEquallyOften) {
   std::array<int, 7> counts{};
   constexpr int kDraws = 70000;
   for (int i = 0; i < kDraws; ++i) ++counts.at(rng.uniform_int(counts.size()));
-  // Binomial: standard deviation sqrt(70000 * 1/7 * 6/7) = 93; five of them.
+  // The tolerance is five standard deviations of a count, each sqrt(70000 * 1/7 * 6/7) = 93.
   for (const int count : counts) EXPECT_NEAR(count, kDraws / 7, 465);
 }
 

@@ -45,7 +45,7 @@ TEST(TimeSplit, InnerScopePausesTheOuterOne) {
   const double reduce_s = split.seconds(TimeShare::kReduce);
   EXPECT_GE(backward_s, 0.004);
   EXPECT_GE(reduce_s, 0.02);
-  // The inner time is not counted twice: all together is no more than what passed.
+  // The inner time is not counted twice: the sum of all shares is at most the time that passed.
   EXPECT_LE(backward_s + reduce_s, split.total_seconds() + 1e-9);
 }
 

@@ -8,7 +8,7 @@
 namespace traffic {
 namespace {
 
-TEST(Watchdog, SaysNothingOfWhatIsDoneInTime) {
+TEST(Watchdog, IsSilentIfTheWorkEndsInTime) {
   std::atomic<int> barks = 0;
   {
     const Watchdog dog(60.0, [&] { ++barks; });

@@ -142,14 +142,14 @@ TEST_F(BadFiles, AFileThatAnotherProgramWritesIsLocked) {
   EXPECT_EQ(open_and_read(path_), "no error");
 }
 
-TEST_F(BadFiles, AFileThatAWriterLeftOpenSaysHowToClearIt) {
+TEST_F(BadFiles, AFileThatAWriterLeftOpenIsRefusedWithARemedy) {
   const pid_t child = traffic::test::fork_child();
   if (child == 0) {
     const h5::Properties access(H5Pcreate(H5P_FILE_ACCESS));
     H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);
     const h5::File file(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access.get()));
     H5Fflush(file.get(), H5F_SCOPE_GLOBAL);
-    _exit(file.get() < 0 ? 1 : 0);  // without closing it
+    _exit(file.get() < 0 ? 1 : 0);  // without closing the file
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
@@ -237,7 +237,8 @@ TEST_F(BadFiles, FramesThatCostFarMoreMemoryThanTheFileIsLargeAreRefused) {
   replace("frames/global_features", H5T_IEEE_F32LE, {kFrames, kNumGlobalFeatures}, nullptr);
   replace("frames/node_ptr", H5T_STD_I64LE, {kFrames + 1}, nullptr);
   replace("frames/edge_ptr", H5T_STD_I64LE, {kFrames + 1}, nullptr);
-  // A file of this size could hold each column alone if its values were zeros.
+  // Makes the file so large that it could hold any one of these columns, compressed, if all values
+  // were zeros. The sum of the columns must be refused all the same.
   test::write_bytes(path_, test::read_bytes(path_) + std::string(8 << 20, '\0'));
   const std::int64_t before = peak_rss_bytes();
   EXPECT_THAT(open_and_read(path_), HasSubstr("its 20000000 frames take 305.2 MiB of memory"));

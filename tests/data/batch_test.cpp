@@ -36,7 +36,7 @@ float feature(const scene::GraphFrame& frame, std::int64_t node, std::string_vie
       .node_features[static_cast<std::size_t>(node) * scene::node_features().size() + column(name)];
 }
 
-/// The samples of one episode in the order of the data set: anchor and vehicles.
+/// A sample of the reference implementation: its anchor frame and its vehicles.
 struct NaiveSample {
   const Frames* episode;
   std::size_t anchor;

@@ -20,25 +20,25 @@ using test::TempDir;
 void mutate(std::string& bytes, Rng& rng) {
   const auto at = [&] { return static_cast<std::size_t>(rng.uniform_int(bytes.size())); };
   switch (rng.uniform_int(5)) {
-    case 0:  // a bit
+    case 0:  // flips a bit
       bytes[at()] ^= static_cast<char>(1U << rng.uniform_int(8));
       break;
-    case 1:  // some random bytes
+    case 1:  // overwrites some bytes at random
       for (std::uint64_t i = rng.uniform_int(16) + 1; i > 0; --i) {
         bytes[at()] = static_cast<char>(rng.next_u64());
       }
       break;
-    case 2: {  // a run of one value
+    case 2: {  // overwrites a range with one value
       const std::size_t from = at();
       const std::size_t length = std::min<std::size_t>(rng.uniform_int(512), bytes.size() - from);
       std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(from), length,
                   static_cast<char>(rng.uniform_int(2) * 255));
       break;
     }
-    case 3:  // cut short
+    case 3:  // cuts off the end
       bytes.resize(1 + at());
       break;
-    default: {  // a piece of the file elsewhere in it
+    default: {  // copies a piece of the file to another place
       const std::string piece = bytes.substr(at(), rng.uniform_int(256));
       const std::size_t to = at();
       bytes.replace(to, std::min(piece.size(), bytes.size() - to),

@@ -50,7 +50,8 @@ TEST(LoaderMemory, StaysBelowItsLimitWithTenTimesAsMuchData) {
   for (const auto& block : dataset->blocks()) decoded_bytes += block.decoded_bytes;
   ASSERT_GE(decoded_bytes, 10 * data.cache_mb * kMiB);
 
-  // The first use makes torch and HDF5 load and keep memory that is not the loader's.
+  // In a first epoch torch and HDF5 allocate memory that they keep. It does not belong to the
+  // loader.
   config::Data one_file = data;
   one_file.files = {dir / "0.h5"};
   one_file.cache_mb = 32;

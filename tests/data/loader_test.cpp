@@ -191,7 +191,7 @@ TEST_F(LoaderTest, WithoutPersistentWorkersAnEpochFreesItsCache) {
   const auto found = epoch(*loader, 0);
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) expect_equal(found[i], expected[i]);
-  EXPECT_EQ(loader->blocks_decoded(), 2 * decoded) << "all blocks are decoded again";
+  EXPECT_EQ(loader->blocks_decoded(), 2 * decoded) << "all blocks must be decoded again";
 
   data_.persistent_workers = true;
   const auto kept = make(2);
@@ -216,7 +216,7 @@ TEST_F(LoaderTest, NewSharesOfTheRanksApplyFromTheNextEpochOn) {
     }
     loader->start_epoch(1);
     EXPECT_EQ(loader->next()->num_samples(), r == 0 ? 4 : 8);
-    loader->start_epoch(1);  // from its first batch
+    loader->start_epoch(1);  // restarts the epoch at its first batch
     while (const auto batch = loader->next()) count(*batch, after);
     EXPECT_THROW(loader->set_rank_weights(std::vector{1.0}), ConfigError);
   }

@@ -251,7 +251,7 @@ TEST_F(SamplerTest, ATimeShardIsTheSameStretchInEveryEpoch) {
         }
       }
       EXPECT_NE(first[0], first[1]);
-      // drop_last leaves out other samples of the same stretch in each epoch.
+      // With drop_last each epoch leaves out different samples of the stretch.
       if (!drop_last) {
         EXPECT_EQ(seen[0], seen[1]);
       }
@@ -341,7 +341,7 @@ TEST(SamplerProperties, DrawsSamplesOnceForRandomOptionsAndStops) {
           stage + 1 == stages ? steps : std::min(steps, running.steps + draw(5));
       for (std::int64_t r = 0; r < ranks; ++r) {
         const EpochShare share = sampler.share(state, r);
-        ASSERT_EQ(share.steps(), steps) << "all ranks have equally many steps";
+        ASSERT_EQ(share.steps(), steps) << "all ranks must have equally many steps";
         for (std::int64_t s = running.steps; s < until; ++s) {
           const auto draws = share.draws(s);
           ASSERT_FALSE(draws.empty());

@@ -142,7 +142,7 @@ class SceneFiles : public testing::Test {
   std::string path_ = dir_ / "scenes.h5";
 };
 
-TEST_F(SceneFiles, WhatIsWrittenComesBack) {
+TEST_F(SceneFiles, ReadsTheScenesThatWereWritten) {
   const SceneReader file(path_);
   EXPECT_EQ(format_of(path_), kSceneFormatName);
   EXPECT_EQ(file.info().scenario, "crossing");
@@ -231,7 +231,7 @@ TEST_F(SceneFiles, DanglingIndicesAndOddNumbersInAFileAreFound) {
       {"frames/node_ptr", {2}, i64, -9, "frames/node_ptr falls from"},
       {"lanes/name", {0}, i32, 1000, "lanes/name refers to string 1000"},
       {"lanes/edge", {2}, i32, 3, "lane 2 ('out_0') is on edge 3, but the map has 3"},
-      {"links/signal", {0}, i32, 1, "link 0 leads from lane 0 to 2 over 1 with signal 1"},
+      {"links/signal", {0}, i32, 1, "link 0 leads from lane 0 to lane 2 over lane 1 with signal 1"},
       {"strings/ptr", {1}, i64, 1 << 20, "strings/ptr falls from"},
       {"vehicles/length_m", {1}, i32, -1, "episode 0: vehicle 1"},
   };
@@ -348,7 +348,7 @@ TEST_F(SceneFiles, DamagedBytesNeverCrashTheReader) {
     test::write_bytes(path_, bytes);
     noticed += read_all(path_) != "no error" ? 1 : 0;
   }
-  // Bytes between the structures of the file have no meaning.
+  // Some damage goes unnoticed, because bytes between the structures of the file have no meaning.
   EXPECT_GT(noticed, kTrials / 4);
 }
 

@@ -17,7 +17,7 @@ struct Car {
   std::uint32_t id;
   std::int64_t from;
   std::int64_t until;
-  std::int64_t absent_from;
+  std::int64_t absent_from;  ///< gaps in a track test the search for samples without gaps
   std::int64_t absent_until;
   float position;
   float speed;

@@ -101,7 +101,7 @@ TEST(Verify, SpeedsThatNoVehicleReachesAreNamedWithTheirPlace) {
       }),
       Contains(AllOf(HasSubstr("a.h5: episode 0, frame 12 at 13 s: vehicle 7 has a speed of "
                                "1219.2 m/s, expected 0 to 150"),
-                     HasSubstr("2 such vehicle-frames in all"))));
+                     HasSubstr("this happens 2 times in all"))));
   EXPECT_THAT(problems_of_a_drive([](int t, auto& frame) {
                 if (t == 3) set(frame, kSpeedFeature, -4);
               }),

@@ -132,7 +132,7 @@ TEST_F(Convert, SaysWhichFeaturesTheSourceDoesNotKnow) {
   const auto verified = test::run_program(TRAFFIC_BIN_DIR "/data_prep verify " + out());
   EXPECT_EQ(verified.exit_code, 0) << verified.output;
   EXPECT_THAT(verified.output, HasSubstr("does not have the features"));
-  // Features of connected vehicles are missing where there are none.
+  // Without connected vehicles, the features about them are missing.
   ASSERT_EQ(convert(kFixtures + "tiny.fcd.xml --force --cv-types none --out " + out()).exit_code,
             0);
   EXPECT_FALSE(DatasetReader(out()).info().node_features[column("is_cv")].present);
@@ -145,7 +145,7 @@ TEST_F(Convert, ReadsNgsimInBothSpellingsAndTellsReusedNumbersApart) {
   ASSERT_EQ(file.num_frames(), 3);
   EXPECT_NEAR(file.info().frame_interval_s, 0.1, 1e-6);
   const auto second = file.read_graph_frame(1);
-  ASSERT_THAT(second.vehicle_id, ElementsAre(0U, 1U));  // both have the number 7
+  ASSERT_THAT(second.vehicle_id, ElementsAre(0U, 1U));  // two vehicles, both called 7
   EXPECT_FLOAT_EQ(second.xy_m[1], 104.0F * 0.3048F);
   EXPECT_FLOAT_EQ(feature(second, 0, "speed_mps"), 41.0F * 0.3048F);
   EXPECT_EQ(feature(second, 0, "lane_index"), 1.0F);  // the second of three from the left
@@ -204,7 +204,7 @@ TEST_F(Convert, NgsimVehiclesDrivingSouthHaveTheirLeadersAhead) {
   EXPECT_NEAR(feature(frame, 0, "leader_gap_m"), (100 - 15) * 0.3048, 1e-3);
   EXPECT_NEAR(feature(frame, 1, "follower_gap_m"), (100 - 15) * 0.3048, 1e-3);
   for (const std::size_t alone : {1U, 2U}) EXPECT_GT(feature(frame, alone, "leader_gap_m"), 99.0F);
-  // Without the column Direction the movements show it.
+  // Without the column Direction, convert derives the direction from the movements.
   std::string unstated = rows;
   for (const char* column : {",,,,4,,", ",,,,2,,"}) {
     for (std::size_t at = 0; (at = unstated.find(column)) != std::string::npos;) {
@@ -286,7 +286,7 @@ std::string straight_traffic(double first_s, double step_s, double metre = 1, do
   return text;
 }
 
-TEST_F(Convert, AbsoluteTimesHaveTheStepThatRelativeOnesHave) {
+TEST_F(Convert, AbsoluteTimesGiveTheSameStepAsRelativeTimes) {
   const std::string inputs = write("a.csv", straight_traffic(0, 0.1)) + " " +
                              write("b.csv", straight_traffic(1118846980.2, 0.1)) + " " +
                              write("c.csv", straight_traffic(1113433135.3, 0.1));
@@ -339,7 +339,7 @@ TEST_F(Convert, UnitsThatContradictEachOtherAreRefused) {
   refused(metres, "half of the vehicles are at most 4.5 feet long");
 }
 
-TEST_F(Convert, AVehicleThatJumpsIsAnotherVehicleFromThereOn) {
+TEST_F(Convert, AVehicleThatJumpsCountsAsANewVehicle) {
   std::string text = straight_traffic(0, 1);
   for (int t = 30; t < 40; ++t) {
     const std::string old_place = fmt::format("{}.00;0;{}.0000000;", t, 10 * t);
@@ -364,8 +364,8 @@ TEST_F(Convert, ReadsHighDWithFrontBumpersAndLanesFromTheRight) {
   EXPECT_NEAR(file.info().frame_interval_s, 0.04, 1e-9);
   const auto frame = file.read_graph_frame(1);
   ASSERT_EQ(frame.num_nodes(), 2);
-  EXPECT_FLOAT_EQ(frame.xy_m[0], 298.72F);        // it drives to the left
-  EXPECT_FLOAT_EQ(frame.xy_m[2], 51.0F + 12.0F);  // to the right
+  EXPECT_FLOAT_EQ(frame.xy_m[0], 298.72F);        // the front of a car that drives left
+  EXPECT_FLOAT_EQ(frame.xy_m[2], 51.0F + 12.0F);  // the front of a car that drives right
   EXPECT_FLOAT_EQ(frame.xy_m[3], -(25.5F + 1.25F));
   EXPECT_FLOAT_EQ(feature(frame, 0, "speed_mps"), 32.01F);
   EXPECT_FLOAT_EQ(feature(frame, 0, "acceleration_mps2"), 0.3F);
@@ -374,7 +374,7 @@ TEST_F(Convert, ReadsHighDWithFrontBumpersAndLanesFromTheRight) {
   EXPECT_TRUE(file.info().node_features[column("speed_limit_mps")].present);
 }
 
-TEST_F(Convert, WhatIsWrongIsNamedWithFileAndLineAndEndsWithThree) {
+TEST_F(Convert, ErrorsNameFileAndLineAndEndWithExitCode3) {
   struct Case {
     std::string input;
     std::string said;
@@ -459,7 +459,7 @@ TEST_F(Convert, WhatIsWrongIsNamedWithFileAndLineAndEndsWithThree) {
   EXPECT_TRUE(fs::is_empty(dir_ / "bad"));  // there is not even an incomplete file
 }
 
-TEST_F(Convert, SkipsWhatIsWrongAndCountsItWhenAsked) {
+TEST_F(Convert, OnRequestInvalidRowsAreSkippedAndCounted) {
   const std::string input = write("speed.xml", replaced("speed=\"22.50\"", "speed=\"fast\""));
   const auto done = convert(input + " --on-error skip --json --out " + out() + " 2>" + out("err"));
   ASSERT_EQ(done.exit_code, 0) << done.output;
@@ -487,7 +487,7 @@ TEST_F(Convert, LostChunksAreNoticed) {
               HasSubstr("expected the name of a file in the folder"));
 }
 
-TEST_F(Convert, AGapBeginsAnEpisodeAndEpisodesAreDealtOut) {
+TEST_F(Convert, AGapBeginsAnEpisodeAndEpisodesAreSharedAmongSplits) {
   std::string text = "<fcd-export>\n";
   for (int t = 0; t < 40; ++t) {
     const int time = t < 20 ? t : t + 5;
@@ -502,12 +502,14 @@ TEST_F(Convert, AGapBeginsAnEpisodeAndEpisodesAreDealtOut) {
   EXPECT_EQ(file.episodes()[0].split, data::Split::kTrain);
   EXPECT_EQ(file.episodes()[1].split, data::Split::kValidation);
   EXPECT_EQ(file.episodes()[2].split, data::Split::kTest);
-  // The vehicle continues across episodes of one stretch; after the gap it is another one.
+  // The vehicle keeps its number across episodes without a gap; after the gap it counts as a new
+  // vehicle.
   EXPECT_EQ(file.read_graph_frame(10).vehicle_id.front(), 0U);
   EXPECT_EQ(feature(file.read_graph_frame(10), 0, "position_m"), 100.0F);
   EXPECT_EQ(file.read_graph_frame(20).vehicle_id.front(), 1U);
   EXPECT_EQ(feature(file.read_graph_frame(20), 0, "position_m"), 0.0F);
-  EXPECT_FALSE(file.info().node_features[column("leader_gap_m")].present);  // it has no lanes
+  EXPECT_FALSE(
+      file.info().node_features[column("leader_gap_m")].present);  // the recording has no lanes
 }
 
 TEST_F(Convert, OldFilesStayUnlessForced) {
@@ -533,7 +535,7 @@ TEST_F(Convert, InterruptedItLeavesNothingUnderTheFinalName) {
   EXPECT_FALSE(fs::exists(out("half/out.h5")));
 }
 
-TEST_F(Convert, StopsWhenAskedWhileAPipeIsSilent) {
+TEST_F(Convert, StopsOnRequestWhileAPipeIsSilent) {
   ASSERT_EQ(test::run_program("mkfifo " + out("pipe")).exit_code, 0);
   // The holder opens the pipe for reading and writing, so that neither side waits or sees an end.
   test::BackgroundProgram holder("sleep 60 <>" + out("pipe"));
@@ -662,7 +664,7 @@ TEST_F(ConvertSumo, PersonsInSumosTablesAreNoVehicles) {
               HasSubstr("60 rows of persons and containers left out"));
 }
 
-TEST_F(ConvertSumo, DifferentDaysAreNoLeakTheSameDayIs) {
+TEST_F(ConvertSumo, OnlyTheSameTrafficInTwoSplitsIsALeak) {
   simulate(out("one.xml"), 50);
   simulate(out("two.xml"), 51);
   const auto leaks = [&](const std::string& other) {

@@ -117,7 +117,7 @@ class DataPrep : public testing::Test {
   fs::path dir_;
 };
 
-TEST_F(DataPrep, WhatIsRecordedIsSoundAndDescribed) {
+TEST_F(DataPrep, RecordingsAreValidAndDescribed) {
   auto args = record_args("6");
   args.insert(args.end(),
               {"--demand-scale", "0.8,1.2", "--control", "none,random,meter", "--json"});
@@ -159,8 +159,8 @@ TEST_F(DataPrep, WhatIsRecordedIsSoundAndDescribed) {
   EXPECT_LT(base_rate, 0.5);
   const double one_second = figures["constant_speed"][0]["rmse m"];
   const double five_seconds = figures["constant_speed"][1]["rmse m"];
-  // After one step the displacement is the new speed times the step. The error is the change of
-  // speed in one second, which brakes limit.
+  // SUMO moves a vehicle by its new speed. Constant speed is therefore wrong by the change of speed
+  // within the second, which acceleration and brakes limit.
   EXPECT_GT(one_second, 0.05);
   EXPECT_LT(one_second, 5.0);
   EXPECT_GT(five_seconds, 2 * one_second);
@@ -197,7 +197,7 @@ TEST_F(DataPrep, AnEpisodeFromEightIsRecordedLikeOneFromMidnight) {
   EXPECT_EQ(recorded(at_eight), recorded("merge"));
 }
 
-TEST_F(DataPrep, WhoIsConnectedIsFoundOutOrAskedFor) {
+TEST_F(DataPrep, TheConnectedTypeIsGuessedOrMustBeSet) {
   const std::string theirs = rewritten_merge("theirs", {{"id=\"cv\"", "id=\"Bus\""}});
   auto args = record_args("1");
   args[2] = theirs;
@@ -218,7 +218,7 @@ TEST_F(DataPrep, WhoIsConnectedIsFoundOutOrAskedFor) {
   EXPECT_EQ(run({"record", "--out", dir_ / "other", "--set", "ppo.gamma=0.5"}).code(), 2);
 }
 
-TEST_F(DataPrep, VerifyNamesWhatIsDamagedAndEndsWithThree) {
+TEST_F(DataPrep, VerifyNamesTheDamageAndEndsWithExitCode3) {
   ASSERT_EQ(run(record_args("2")).code(), 0);
   const fs::path file = dir_ / "data" / "merge-0000.h5";
   std::string bytes = read_text(file);
@@ -249,7 +249,7 @@ TEST_F(DataPrep, ASimulationThatHangsIsReplacedAfterTheTimeout) {
   args.insert(args.end(), {"--timeout", "1"});
   const Result result = run(args, {"TRAFFIC_FAULT=record.step:0:50:hang"});
   EXPECT_EQ(result.code(), 6);
-  EXPECT_THAT(result.err, HasSubstr("was silent for 1 s"));
+  EXPECT_THAT(result.err, HasSubstr("has sent no message for 1 s"));
   EXPECT_THAT(files(), testing::IsEmpty());
 }
 
@@ -294,7 +294,7 @@ TEST_F(DataPrep, ForceReplacesRecordingsAndNothingElse) {
   EXPECT_EQ(read_text(dir_ / "data" / "merge-0000.h5"), recorded);
 }
 
-TEST_F(DataPrep, WrongUsageEndsWithTwoAndSaysWhy) {
+TEST_F(DataPrep, WrongUsageEndsWithExitCode2AndTheReason) {
   EXPECT_EQ(run({}).code(), 2);
   const Result unknown = run({"record", "--out", dir_ / "x", "--scenario", "nowhere"});
   EXPECT_EQ(unknown.code(), 3);

@@ -114,7 +114,7 @@ TEST(RecordPlan, ARangeOfSeedsSaysHowManyEpisodes) {
   EXPECT_THAT(plan_recording(RecordOptions{}, 1).episodes, SizeIs(40));
 }
 
-TEST(RecordPlan, WhatCannotBeUnderstoodIsNamed) {
+TEST(RecordPlan, TheErrorNamesAnInvalidOption) {
   const auto message = [](auto change) {
     auto o = options(4);
     change(o);

@@ -110,7 +110,7 @@ TEST_F(Scenes, TheSameSeedGivesTheSameScenes) {
   EXPECT_THAT(verified.output, HasSubstr("duplicate samples"));
 }
 
-TEST_F(Scenes, AConvertedRecordingIsTheScenesOfTheSameSimulation) {
+TEST_F(Scenes, AConvertedRecordingEqualsTheRecordedScenes) {
   const auto recorded = data_prep(
       "record --scenes --scenario merge_quick --episodes 1 --set env.max_time_s=40 --set "
       "\"env.sumo_args=[\\\"--fcd-output\\\",\\\"" +

@@ -90,7 +90,7 @@ TEST_F(Transform, MergedFilesHoldTheSameTraffic) {
   EXPECT_THAT(all.info().command_line, HasSubstr(" <- a test"));
 }
 
-TEST_F(Transform, MergingWhatDoesNotFitNamesBoth) {
+TEST_F(Transform, MergingFilesOfTwoScenariosNamesBoth) {
   auto info = data::test::test_info();
   info.scenario = "elsewhere";
   data::DatasetWriter writer(dir_ / "c.h5", info, {});
@@ -104,7 +104,7 @@ TEST_F(Transform, MergingWhatDoesNotFitNamesBoth) {
   EXPECT_FALSE(fs::exists(at("all.h5")));
 }
 
-TEST_F(Transform, WhatIsThereIsNotReplacedUnlessForced) {
+TEST_F(Transform, ExistingFilesAndInputsAreNotReplaced) {
   const std::string merge = "merge " + both() + " --out " + at("a.h5");
   const auto before = data::test::read_bytes(at("a.h5"));
   EXPECT_EQ(prep(merge).exit_code, 2);
@@ -113,7 +113,7 @@ TEST_F(Transform, WhatIsThereIsNotReplacedUnlessForced) {
   EXPECT_EQ(data::test::read_bytes(at("a.h5")), before);
 }
 
-TEST_F(Transform, SplitKeepsTogetherWhatBelongsTogether) {
+TEST_F(Transform, SplitKeepsEpisodesOfASeedTogether) {
   // The file has twelve episodes: each seed in two splits with different traffic.
   std::vector<data::test::EpisodeSpec> episodes;
   for (std::uint64_t seed = 11; seed <= 16; ++seed) {
@@ -172,7 +172,7 @@ TEST_F(Transform, QuantizedValuesStayWithinTheBoundThatIsPrinted) {
   EXPECT_GT(worst, 0) << "quantize must have rounded some values";
 }
 
-TEST_F(Transform, NormalizeStoresWhatTheTrainSplitSays) {
+TEST_F(Transform, NormalizeStoresStatisticsOfTheTrainSplit) {
   const auto answer = prep_json("normalize " + both() +
                                 " --feature position_m=minmax --feature speed_mps=zscore --feature "
                                 "acceleration_mps2=clamp:-1:1 --feature time=sincos:60 --out " +
@@ -212,7 +212,7 @@ TEST_F(Transform, NormalizeStoresWhatTheTrainSplitSays) {
     const float* row = frame.node_features.data() + i * table.size();
     const float* was = old.node_features.data() + i * table.size();
     EXPECT_EQ(row[column("position_m")], was[column("position_m")])
-        << "normalize must not change stored values";
+        << "minmax must not change stored values, only offset and scale";
     EXPECT_EQ(row[column("acceleration_mps2")],
               std::clamp(was[column("acceleration_mps2")], -1.0F, 1.0F));
     EXPECT_NEAR(row[column("time_sin")], std::sin(2 * M_PI * frame.time_s / 60), 1e-6);
@@ -223,7 +223,7 @@ TEST_F(Transform, NormalizeStoresWhatTheTrainSplitSays) {
   EXPECT_EQ(kept, answer["constants"]);
 }
 
-TEST_F(Transform, NormalizeSaysWhatItDoesNotUnderstand) {
+TEST_F(Transform, NormalizeNamesInvalidRules) {
   const std::string command = "normalize " + both() + " --out " + at("out") + " --feature ";
   for (const auto& [rule, word] : {std::pair{"speed_mps", "expected NAME=minmax"},
                                    {"speed_mps=log", "speed_mps=log"},

@@ -64,9 +64,10 @@ TEST_F(DriveMeasuresTest, ProgressIsMeasuredAlongTheRoute) {
   tracker.update(-60.0, -5.0);
   EXPECT_NEAR(tracker.progress_m(), 40.0, 1e-4);
   tracker.update(-70.0, -5.0);
-  EXPECT_NEAR(tracker.progress_m(), 40.0, 1e-4) << "going back is no progress";
+  EXPECT_NEAR(tracker.progress_m(), 40.0, 1e-4) << "going back must not change the progress";
   tracker.update(0.0, -3.2);
-  EXPECT_EQ(tracker.ahead().size(), 2U) << "in the junction the vehicle is on the edge before it";
+  EXPECT_EQ(tracker.ahead().size(), 2U)
+      << "in the junction the vehicle still counts as on the edge that leads there";
   tracker.update(50.0, -1.6);
   EXPECT_EQ(tracker.ahead().size(), 1U);
   const double over_m = roads_.length_m(roads_.junction_lanes(route_[0], route_[1]).front().lane);
@@ -90,7 +91,8 @@ TEST_F(DriveMeasuresTest, AStopLineAtRedIsCountedOnce) {
   std::ranges::fill(signals_, 'r');
   Drive one = begin(-30.0, 10.0);
   drive(one, 1.5);
-  EXPECT_EQ(one.meter.measures().red_lights, 0) << "the front is 12.5 m before the crossing";
+  EXPECT_EQ(one.meter.measures().red_lights, 0)
+      << "the front is at -12.5 m, before the stop line at -12 m";
   drive(one, 1.0);
   EXPECT_EQ(one.meter.measures().red_lights, 1);
   EXPECT_DOUBLE_EQ(drive_score(one.meter.measures(), 10.0), 0.0);
@@ -117,7 +119,7 @@ TEST_F(DriveMeasuresTest, DrivingBesideTheRoadOrAgainstItsDirectionIsOffLane) {
 TEST_F(DriveMeasuresTest, ADriverIsAtFaultForWhatItHitsAndNotForWhatHitsIt) {
   Drive hits = begin(-100.0, 10.0);
   drive(hits, 2.0, {{.id = 1, .box = car(-80.0, -4.8, 0.0, 0.0)}});
-  EXPECT_EQ(hits.meter.measures().collisions, 1) << "a pair counts once";
+  EXPECT_EQ(hits.meter.measures().collisions, 1) << "a collision of the same pair must count once";
   EXPECT_EQ(hits.meter.measures().faults, 1);
 
   Drive is_hit = begin(-100.0, 5.0);
@@ -142,10 +144,11 @@ TEST_F(DriveMeasuresTest, AVehicleThatOverlapsFromTheBeginIsNoCollision) {
 TEST_F(DriveMeasuresTest, AVehicleAheadWithinASecondIsClose) {
   Drive one = begin(-100.0, 10.0);
   drive(one, 0.5, {{.id = 1, .box = car(-84.0, -4.8, 0.0, 0.0)}});
-  EXPECT_DOUBLE_EQ(one.meter.measures().close_s, 0.5) << "6 m apart at 10 m/s";
+  EXPECT_DOUBLE_EQ(one.meter.measures().close_s, 0.5)
+      << "at 10 m/s a gap of 6 m is less than a second";
   Drive other = begin(-100.0, 10.0);
   drive(other, 0.5, {{.id = 1, .box = car(-84.0, -4.8, 0.0, 9.0)}});
-  EXPECT_DOUBLE_EQ(other.meter.measures().close_s, 0.0) << "it drives on";
+  EXPECT_DOUBLE_EQ(other.meter.measures().close_s, 0.0) << "the vehicle ahead drives away at 9 m/s";
 }
 
 TEST_F(DriveMeasuresTest, HardBrakingIsUncomfortable) {

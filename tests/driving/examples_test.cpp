@@ -39,7 +39,8 @@ TEST(RouteLine, FollowsTheLanesOfTheRouteToTheStopLineAndBeyond) {
   EXPECT_NEAR(line.points.front().y_m, -4.8F, 0.01F);
   EXPECT_NEAR(line.stop_m, 40.0F, 0.1F);
   ASSERT_GE(line.signal, 0);
-  EXPECT_NEAR(line.points.back().y_m, -1.6F, 0.5F) << "the way out on the other side";
+  EXPECT_NEAR(line.points.back().y_m, -1.6F, 0.5F)
+      << "the line must end on the way out on the other side";
   EXPECT_GT(line.points.back().x_m, 12.0F);
   EXPECT_FLOAT_EQ(line.speed_limit_mps, 13.9F);
 }
@@ -82,14 +83,14 @@ TEST(Examples, APerturbedVehicleReturnsToItsWay) {
   make_example(tracks, place, {.aside_m = 1.0F, .heading_rad = 0.1F, .speed_mps = 1.0F}, perturbed);
   const Box& was = plain.view.ego[0];
   const Box& is = perturbed.view.ego[0];
-  EXPECT_NEAR(is.pose.y_m - was.pose.y_m, 1.0, 1e-4) << "it heads east, so left is north";
+  EXPECT_NEAR(is.pose.y_m - was.pose.y_m, 1.0, 1e-4) << "the vehicle heads east, so left is north";
   EXPECT_NEAR(is.pose.heading_rad - was.pose.heading_rad, 0.1, 1e-5);
   EXPECT_NEAR(is.speed_mps - was.speed_mps, 1.0F, 1e-5F);
   const auto aside = [&](std::size_t i) {
     const Point there = from_frame(is.pose, perturbed.target.points[i]);
     return there.y_m - from_frame(was.pose, plain.target.points[i]).y_m;
   };
-  EXPECT_GT(aside(0), 0.3F) << "the return takes time";
+  EXPECT_GT(aside(0), 0.3F) << "half a second later the vehicle must still be beside its way";
   EXPECT_NEAR(aside(5), 0.0F, 1e-3F);
   const Point end = from_frame(is.pose, perturbed.target.points[5]);
   EXPECT_NEAR(end.x_m, from_frame(was.pose, plain.target.points[5]).x_m, 1e-2F);
@@ -124,10 +125,11 @@ TEST(Observation, AMirroredStatusHasTheOtherSigns) {
     EXPECT_FLOAT_EQ(mirrored[i], plain[i]);
     EXPECT_FLOAT_EQ(mirrored[i + 1], -plain[i + 1]);
   }
-  EXPECT_NEAR(plain[line + 1], -0.05F, 1e-3F) << "the lane's centre is half a metre to its right";
+  EXPECT_NEAR(plain[line + 1], -0.05F, 1e-3F)
+      << "the lane's centre is half a metre to the right of the vehicle";
   observer.observe(tracks.map(), example.view, {.history = false}, image, without);
   EXPECT_EQ(without[0], 0.0F);
-  EXPECT_EQ(without[1], plain[1]) << "the present speed stays";
+  EXPECT_EQ(without[1], plain[1]) << "without the history the present speed must stay";
   EXPECT_EQ(without[2], 0.0F);
   const std::size_t plane = 64 * 96;
   EXPECT_EQ(std::count(image.begin() + kVehicles05 * plane, image.begin() + kSpeed * plane, 0),
@@ -169,7 +171,7 @@ TEST_F(CrossingStatusTest, ALightIsDescribedByDistanceNeededBrakingAndRight) {
   const Box ego = car(-22.0, -4.8, 0.0, 8.0F);
   const std::vector<float> red = status(ego, 'r');
   EXPECT_NEAR(red[kLight], 7.5F / 50.0F, 1e-4F);
-  EXPECT_FLOAT_EQ(red[kLight + 1], 1.0F) << "it is beyond the fine scale";
+  EXPECT_FLOAT_EQ(red[kLight + 1], 1.0F) << "7.5 m are beyond the fine scale, which ends at 5 m";
   EXPECT_NEAR(red[kLight + 2], 64.0F / 13.0F / 4.0F, 1e-3F);
   EXPECT_FLOAT_EQ(red[kLight + 3], 1.0F);
   EXPECT_FLOAT_EQ(red[kLight + 4], 0.0F);
@@ -185,7 +187,7 @@ TEST_F(CrossingStatusTest, ALightIsDescribedByDistanceNeededBrakingAndRight) {
 }
 
 TEST_F(CrossingStatusTest, AVehicleAheadIsDescribedByGapNeededBrakingAndSpeed) {
-  // The vehicles' centres are 8 m apart, and so their bodies 3 m.
+  // The vehicles are 5 m long and their centres 8 m apart, so the gap between them is 3 m.
   const std::vector<float> seen =
       status(car(-60.0, -4.8, 0.0, 10.0F), 'G', {car(-52.0, -4.8, 0.0, 6.0F)});
   EXPECT_NEAR(seen[kLeader], 3.0F / 50.0F, 1e-4F);
@@ -194,7 +196,7 @@ TEST_F(CrossingStatusTest, AVehicleAheadIsDescribedByGapNeededBrakingAndSpeed) {
   EXPECT_NEAR(seen[kLeader + 3], 0.6F, 1e-4F);
 }
 
-TEST_F(CrossingStatusTest, TheNextVehiclesThatCrossTheRouteAreThereInTheirOrder) {
+TEST_F(CrossingStatusTest, TheNextVehiclesThatCrossTheRouteAreInOrderOfTime) {
   // One comes from the south on the lane at x = 4.8 m, one from the north at x = -4.8 m. The third
   // one stands, and the fourth one drives away.
   const std::vector<Box> others{car(4.8, -24.8, std::numbers::pi / 2.0, 10.0F),

@@ -36,10 +36,12 @@ TEST(DrivingGeometry, RectanglesOverlapWhereNoSideSeparatesThem) {
   EXPECT_TRUE(overlap(car, at(3.9, 0.0, 0.0)));
   EXPECT_FALSE(overlap(car, at(4.1, 0.0, 0.0)));
   EXPECT_FALSE(overlap(car, at(0.0, 2.1, 0.0)));
-  EXPECT_TRUE(overlap(car, at(0.0, 2.9, kPi / 2.0))) << "across, its front is 0.9 m away";
-  // Both bounding boxes meet, the rectangles do not: a corner is cut diagonally.
+  EXPECT_TRUE(overlap(car, at(0.0, 2.9, kPi / 2.0)))
+      << "the front of the vehicle across is 0.9 m from the axis of the car, so they overlap";
+  // The bounding boxes of the two overlap, but the rectangles do not: one of them is turned by 45
+  // degrees.
   EXPECT_FALSE(overlap(car, at(3.9, 2.4, -kPi / 4.0)));
-  EXPECT_TRUE(overlap(at(3.0, 1.2, kPi / 4.0), car)) << "the order does not matter";
+  EXPECT_TRUE(overlap(at(3.0, 1.2, kPi / 4.0), car)) << "the order of the two must not matter";
 }
 
 }  // namespace

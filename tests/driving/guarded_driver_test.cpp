@@ -57,14 +57,15 @@ TEST(GuardedDriver, StopsBehindAStandingVehicleNoHarderThanNecessary) {
   const Plan hard = plan_of(car(0.0, 0.0, 0.0, 10.0F), {car(13.0, 0.0, 0.0, 0.0F)});
   EXPECT_LT(hard.points.back().x_m, 7.0F);
   EXPECT_GE(hard.points.front().x_m, 0.5F * 10.0F - 0.5F * 8.0F * 0.25F - 0.01F)
-      << "no harder than 8 m/s2";
+      << "the plan must brake no harder than 8 m/s2";
 }
 
 TEST(GuardedDriver, LetsAVehiclePassThatCrossesItsWay) {
   // Both would be at (20, 0) after 2 s.
   const Plan plan =
       plan_of(car(0.0, 0.0, 0.0, 10.0F), {car(20.0, -16.0, std::numbers::pi / 2.0, 8.0F)});
-  EXPECT_LT(plan.points[3].x_m + 2.5F, 20.0F - 0.9F) << "its front is before the other's side";
+  EXPECT_LT(plan.points[3].x_m + 2.5F, 20.0F - 0.9F)
+      << "the front must stay before the side of the other vehicle";
   for (const Point& point : plan.points) EXPECT_FLOAT_EQ(point.y_m, 0.0F);
 }
 

@@ -60,7 +60,8 @@ TEST(DrivingMotion, AConstantSteeringAngleDrivesACircle) {
     motion = moved(motion, {.accel_mps2 = 0.0, .steer_rad = steer_rad}, base_m, {}, 0.01);
     farthest_m = std::max(farthest_m, std::hypot(motion.pose.x_m, motion.pose.y_m));
   }
-  EXPECT_NEAR(std::hypot(motion.pose.x_m, motion.pose.y_m), 0.0, 0.05) << "back at the start";
+  EXPECT_NEAR(std::hypot(motion.pose.x_m, motion.pose.y_m), 0.0, 0.05)
+      << "the vehicle must be back at the start";
   EXPECT_NEAR(farthest_m, 2.0 * radius_m, 0.01);
 }
 
@@ -89,7 +90,8 @@ TEST(DrivingMotion, BrakingEndsWhenTheVehicleStands) {
   }
   EXPECT_DOUBLE_EQ(motion.speed_mps, 0.0);
   EXPECT_DOUBLE_EQ(motion.accel_mps2, 0.0);
-  // 10^2 / (2 * 8) = 6.25 m, and the quarter of a second in which the braking sets in.
+  // Braking with 8 m/s2 takes 10^2 / (2 * 8) = 6.25 m. About 1.25 m more pass in the quarter of a
+  // second in which the deceleration grows to this value.
   EXPECT_NEAR(driven_m, 7.5, 0.5);
 }
 
@@ -119,7 +121,7 @@ TEST(DrivingMotion, ATurnAtAJunctionIsFollowedWithinAHandsBreadth) {
 }
 
 TEST(DrivingMotion, APlanThatStopsIsObeyed) {
-  // From 8 m/s with 2 m/s2: it stands after 4 s and 16 m.
+  // The course brakes from 8 m/s with 2 m/s2, so the vehicle stands after 4 s and 16 m.
   const Course stop = [](double t) {
     const double s = std::min(t, 4.0);
     return Pose{.x_m = 8.0 * s - s * s};

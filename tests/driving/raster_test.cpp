@@ -245,12 +245,12 @@ TEST(Raster, FullImagesShowLimitsDirectionsAndCentreLines) {
     return static_cast<int>(cell(image, kFullRaster, channel, ahead_m, left_m));
   };
   EXPECT_EQ(at(kSpeedLimit, 10.0, 0.2), std::lround(255.0 * 13.9 / 40.0));
-  EXPECT_EQ(at(kAlong, 10.0, 0.2), 255) << "its own lane leads ahead";
+  EXPECT_EQ(at(kAlong, 10.0, 0.2), 255) << "255: the vehicle's own lane leads ahead";
   EXPECT_EQ(at(kAcross, 10.0, 0.2), 128);
-  EXPECT_EQ(at(kAlong, 10.0, 6.2), 1) << "the lane of the other direction";
+  EXPECT_EQ(at(kAlong, 10.0, 6.2), 1) << "1: the lane of the other direction leads back";
   EXPECT_EQ(at(kCentreLine, 10.0, 0.2), 255);
   EXPECT_EQ(at(kCentreLine, 10.0, 1.2), 0);
-  EXPECT_EQ(at(kDrivable, 10.0, 12.2), 0) << "beside the road";
+  EXPECT_EQ(at(kDrivable, 10.0, 12.2), 0) << "0: the place is beside the road";
 }
 
 TEST(Raster, AnImageDoesNotDependOnTheImagesDrawnBefore) {

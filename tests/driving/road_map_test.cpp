@@ -122,7 +122,7 @@ TEST(SceneCheck, NamesWhatIsWrongWithAMap) {
   EXPECT_THAT(message(map), HasSubstr("has fewer than 2 points"));
   map = good;
   map.signals.push_back({.light = "t", .index = -2});
-  EXPECT_THAT(message(map), HasSubstr("is number -2 of light 't'"));
+  EXPECT_THAT(message(map), HasSubstr("is at position -2 of light 't'"));
 }
 
 }  // namespace

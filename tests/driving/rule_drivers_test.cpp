@@ -28,11 +28,11 @@ class RuleDriversTest : public ::testing::Test {
             .speed_mps = static_cast<float>(speed_mps)};
   }
 
-  /// The end of a drive with the IDM driver. @param others at the time of each frame
   struct End {
     Box ego;
     DriveMeasures measures;
   };
+  /// Lets the IDM driver drive from `begin` on. @param others gives the other vehicles at a time
   End drive(const Box& begin, const std::vector<std::int32_t>& route, double seconds,
             const std::function<std::vector<Box>(double time_s)>& others = {}) {
     IdmDriver driver;
@@ -81,7 +81,7 @@ TEST_F(RuleDriversTest, ConstantVelocityPlansAStraightLine) {
 TEST_F(RuleDriversTest, IdmDrivesOverTheCrossingOnEveryRoute) {
   struct Case {
     const char* to;
-    double y_m;          ///< of the lane that leads there
+    double y_m;          ///< of the lane that leads to this edge
     double heading_rad;  ///< at the end
   };
   for (const Case& one : {Case{"out1", -4.8, -std::numbers::pi / 2.0}, Case{"out2", -4.8, 0.0},
@@ -117,7 +117,7 @@ TEST_F(RuleDriversTest, IdmStopsBeforeARedLight) {
   std::ranges::fill(signals_, 'r');
   const End end = drive(car(-80.0, -4.8, 0.0, 12.0), {edge("in0"), edge("out2")}, 20.0);
   EXPECT_LT(end.ego.speed_mps, 0.2F);
-  EXPECT_LT(end.ego.pose.x_m + 2.5, -12.0) << "its front is before the line";
+  EXPECT_LT(end.ego.pose.x_m + 2.5, -12.0) << "the front must stop before the line";
   EXPECT_GT(end.ego.pose.x_m + 2.5, -18.0);
   EXPECT_EQ(end.measures.red_lights, 0);
 }
@@ -127,17 +127,17 @@ TEST_F(RuleDriversTest, IdmStopsBehindAStandingVehicle) {
   const End end = drive(car(-100.0, -4.8, 0.0, 12.0), {edge("in0"), edge("out2")}, 20.0, stands);
   EXPECT_LT(end.ego.speed_mps, 0.2F);
   EXPECT_EQ(end.measures.collisions, 0);
-  EXPECT_GT(end.ego.pose.x_m, -42.0) << "no farther away than needed";
+  EXPECT_GT(end.ego.pose.x_m, -42.0) << "the ego must stop no farther from the vehicle than needed";
 }
 
 TEST_F(RuleDriversTest, IdmWaitsForAVehicleThatCrossesFirst) {
-  // It comes from the south and is at the crossing a moment before the ego.
+  // The other vehicle comes from the south and is at the crossing a moment before the ego.
   const auto crosses = [](double time_s) {
     return std::vector{car(4.8, -45.0 + 8.0 * time_s, std::numbers::pi / 2.0, 8.0)};
   };
   const End end = drive(car(-50.0, -4.8, 0.0, 9.0), {edge("in0"), edge("out2")}, 12.0, crosses);
   EXPECT_EQ(end.measures.collisions, 0);
-  EXPECT_GT(end.ego.pose.x_m, 10.0) << "then it goes on";
+  EXPECT_GT(end.ego.pose.x_m, 10.0) << "the ego must go on after the other vehicle has crossed";
 }
 
 }  // namespace

@@ -4,15 +4,15 @@
 # time; then libFuzzer changes them.
 # Usage: tests/fuzz/run.sh [SECONDS-A-TARGET] [TARGET...]      (default: 60 seconds, all targets; 0: no made-up input)
 #   FUZZ_JOBS=2   two targets at a time
-#   FUZZ_SEED=1   draws the same sequence of inputs each time; without it, other inputs
+#   FUZZ_SEED=1   draws the same sequence of inputs each time; without it each run draws different inputs
 # Needs clang: launch/setup.sh --fuzz. The script names each input that breaks a target and leaves it in
 # build/fuzz/found/TARGET/. Once the fault is fixed, move the input to tests/fuzz/corpus/TARGET/ as a regression test.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 seconds=${1:-60}; shift $(($# > 0))
-[[ $seconds =~ ^[0-9]+$ ]] || { echo "[fuzz] found '$seconds', expected seconds" >&2; exit 2; }
-command -v clang++ >/dev/null || { echo "[fuzz] no clang++: launch/setup.sh --fuzz" >&2; exit 2; }
+[[ $seconds =~ ^[0-9]+$ ]] || { echo "[fuzz] found '$seconds' as the seconds per target, expected a whole number" >&2; exit 2; }
+command -v clang++ >/dev/null || { echo "[fuzz] clang++ is missing; install it by launch/setup.sh --fuzz" >&2; exit 2; }
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || targets=(config period network dataset scenes checkpoint parts replay game recording)
 

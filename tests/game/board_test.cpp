@@ -214,15 +214,15 @@ TEST(Board, AGameWithoutRoomForAnotherSetOfBeansIsOver) {
   actions[5] = kRight;
   Board board = testing::board_of(state);
   EXPECT_EQ(advance(board, actions).died, 0);
-  EXPECT_FALSE(board.over) << "the snakes take 195 cells";
+  EXPECT_FALSE(board.over) << "195 of 200 cells are taken, so there is room for five beans";
   state.beans = {at(8, 19)};
   board = testing::board_of(state);
   EXPECT_EQ(advance(board, actions).ate, 0b100000);
-  EXPECT_TRUE(board.over) << "the snakes take 196 cells";
+  EXPECT_TRUE(board.over) << "196 of 200 cells are taken, so there is no room for five beans";
   EXPECT_THROW(advance(board, actions), Error);
 }
 
-TEST(Board, AnActionThatIsNoneIsRefused) {
+TEST(Board, AnInvalidActionIsRefused) {
   Board board = start_board(1);
   Actions actions{};
   actions[5] = 4;

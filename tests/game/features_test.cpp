@@ -31,37 +31,45 @@ float of_direction(const Features& features, Direction direction, std::size_t wh
   return features[direction * kFeaturesOfDirection + which];
 }
 
+/// The messages name what the features of a direction (features.h, counted from 0) describe here.
 TEST(Features, SayWhatIsBesideTheHead) {
   const Features features = features_of(testing::board_of(scene()), 0);
   const auto all_of = [&](std::size_t which) {
     return std::array{of_direction(features, kUp, which), of_direction(features, kDown, which),
                       of_direction(features, kLeft, which), of_direction(features, kRight, which)};
   };
-  EXPECT_EQ(all_of(0), (std::array{0.0F, 1.0F, 0.0F, 0.0F})) << "its own neck";
-  EXPECT_EQ(all_of(1), (std::array{0.0F, 0.0F, 0.0F, 0.0F})) << "tails";
-  EXPECT_EQ(all_of(2), (std::array{1.0F, 0.0F, 0.0F, 1.0F})) << "the enemy's head at (4, 11)";
-  EXPECT_EQ(all_of(3), (std::array{0.0F, 0.0F, 1.0F, 0.0F})) << "the teammate's head at (5, 8)";
-  EXPECT_EQ(all_of(4), (std::array{0.0F, 0.0F, 1.0F, 0.0F})) << "the bean at (5, 9)";
+  EXPECT_EQ(all_of(0), (std::array{0.0F, 1.0F, 0.0F, 0.0F})) << "0: the snake's own neck is below";
+  EXPECT_EQ(all_of(1), (std::array{0.0F, 0.0F, 0.0F, 0.0F})) << "1: no tail is beside the head";
+  EXPECT_EQ(all_of(2), (std::array{1.0F, 0.0F, 0.0F, 1.0F})) << "2: the enemy's head is at (4, 11)";
+  EXPECT_EQ(all_of(3), (std::array{0.0F, 0.0F, 1.0F, 0.0F}))
+      << "3: the teammate's head is at (5, 8)";
+  EXPECT_EQ(all_of(4), (std::array{0.0F, 0.0F, 1.0F, 0.0F})) << "4: the bean is at (5, 9)";
   EXPECT_FLOAT_EQ(of_direction(features, kLeft, 5), 1.0F);
-  EXPECT_FLOAT_EQ(of_direction(features, kUp, 5), 1.0F / 3.0F) << "two ways have three steps";
+  EXPECT_FLOAT_EQ(of_direction(features, kUp, 5), 1.0F / 3.0F)
+      << "5: two ways up to a bean have three steps";
   EXPECT_FLOAT_EQ(of_direction(features, kLeft, 6), 0.0F)
-      << "the teammate is as near to the bean on the left, and another snake to that at (8, 9)";
-  EXPECT_EQ(all_of(7), (std::array{1.0F, 0.0F, 1.0F, 1.0F})) << "plenty of room";
+      << "6: the teammate is as near to the bean on the left, and another snake as near to the "
+         "bean at (8, 9)";
+  EXPECT_EQ(all_of(7), (std::array{1.0F, 0.0F, 1.0F, 1.0F}))
+      << "7: in three directions the room is at least twice the length";
 }
 
 TEST(Features, ListBeansByTheirWayAndOthersByDistance) {
   const Features features = features_of(testing::board_of(scene()), 0);
   EXPECT_FLOAT_EQ(features[kBeansAt + 0], 0.0F);
-  EXPECT_FLOAT_EQ(features[kBeansAt + 1], -1.0F / 10.0F) << "one column to the left";
-  EXPECT_FLOAT_EQ(features[kBeansAt + 2], -3.0F / 5.0F) << "three rows up";
+  EXPECT_FLOAT_EQ(features[kBeansAt + 1], -1.0F / 10.0F)
+      << "the nearest bean is one column to the left";
+  EXPECT_FLOAT_EQ(features[kBeansAt + 2], -3.0F / 5.0F) << "the second bean is three rows up";
   EXPECT_FLOAT_EQ(features[kBeansAt + 8], 0.0F) << "there is no fifth bean";
-  EXPECT_FLOAT_EQ(features[kOthersAt + 1], -2.0F / 10.0F) << "the nearer teammate";
-  EXPECT_FLOAT_EQ(features[kOthersAt + 2], 0.3F) << "its length";
-  EXPECT_FLOAT_EQ(features[kOthersAt + 6], -1.0F / 5.0F) << "the nearest enemy, a row up";
+  EXPECT_FLOAT_EQ(features[kOthersAt + 1], -2.0F / 10.0F)
+      << "the nearer teammate is two columns to the left";
+  EXPECT_FLOAT_EQ(features[kOthersAt + 2], 0.3F) << "length of the nearer teammate";
+  EXPECT_FLOAT_EQ(features[kOthersAt + 6], -1.0F / 5.0F) << "the nearest enemy is a row up";
   EXPECT_FLOAT_EQ(features[kOthersAt + 7], 1.0F / 10.0F);
   EXPECT_FLOAT_EQ(features[kOthersAt + 8], 0.5F);
   EXPECT_FLOAT_EQ(features[kOwnAt], 0.4F);
-  EXPECT_FLOAT_EQ(features[kOwnAt + 2], -1.0F / 20.0F) << "ten segments against eleven";
+  EXPECT_FLOAT_EQ(features[kOwnAt + 2], -1.0F / 20.0F)
+      << "the team has ten segments, the other team eleven";
   EXPECT_FLOAT_EQ(features[kOwnAt + 3], 0.0F);
   EXPECT_FLOAT_EQ(features[kNumFeatures + kOwnAt + 3], 1.0F)
       << "the teammate has its initial length";

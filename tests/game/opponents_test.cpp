@@ -23,7 +23,7 @@ TEST(Opponents, EachIsStrongerThanTheOneBefore) {
     const auto own = static_cast<Opponent>(level);
     const auto other = static_cast<Opponent>(level - 1);
     const report::MeanInterval score = score_of(own, other, 500);
-    EXPECT_GT(score.low(), 0.5) << name_of(own) << " against " << name_of(other) << " wins "
+    EXPECT_GT(score.low(), 0.5) << name_of(own) << " against " << name_of(other) << ": mean score "
                                 << score.mean;
   }
 }

@@ -42,7 +42,8 @@ Game game_after(int steps, std::uint64_t seed) {
   return game;
 }
 
-/// Message with which read_game() refuses a game after this change; "accepted" if it does not.
+/// Message with which read_game() refuses a game after this change; "accepted" if it reads the
+/// game.
 std::string refusal(const std::function<void(Game&)>& change) {
   Game game = game_after(60, 7);
   change(game);
@@ -54,7 +55,7 @@ std::string refusal(const std::function<void(Game&)>& change) {
   return "accepted";
 }
 
-TEST(SavedGame, IsTheSameAtEveryStepOfManyGames) {
+TEST(SavedGame, StaysTheSameWhenReadAtEveryStepOfManyGames) {
   for (const Opponent opponent : {Opponent::kRandom, Opponent::kBfs, Opponent::kEvasive}) {
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
       for (Game game = game_after(0, seed); !game.board.over; step(game, opponent)) {

@@ -40,12 +40,12 @@ std::array<float, 2> cell_of(const Numbers& s, int rows, int columns) {
 
 TEST(Surroundings, SayWhoIsNearerToEachBean) {
   const Numbers s = surroundings_of(some_scene(), 0);
-  EXPECT_FLOAT_EQ(s[0], 1.0F);  // the bean beside it and beside its teammate
+  EXPECT_FLOAT_EQ(s[0], 1.0F);  // a bean beside the head and beside the teammate
   EXPECT_FLOAT_EQ(s[1], 1.0F);
   EXPECT_FLOAT_EQ(s[2], 1.0F / 3);
   EXPECT_FLOAT_EQ(s[3], 1.0F / 3);  // the bean ahead
   EXPECT_FLOAT_EQ(s[5], 1.0F / 3);  // an enemy is as near to the bean ahead
-  for (std::size_t i = 6; i < 3 * kBeans; ++i) EXPECT_EQ(s[i], 0.0F) << "no more beans";
+  for (std::size_t i = 6; i < 3 * kBeans; ++i) EXPECT_EQ(s[i], 0.0F) << "there are no more beans";
 }
 
 TEST(Surroundings, ShowTheCellsAroundTheHeadAsTheyLieOnTheTorus) {

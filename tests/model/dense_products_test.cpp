@@ -18,7 +18,8 @@ namespace {
 using namespace testing;  // NOLINT: the references in this folder
 using torch::Tensor;
 
-/// Rows, depth and columns around the sixteen lanes and the block sizes of rows and columns.
+/// Rows, depth and columns of a product. The tests use numbers around 16, the lanes of a vector,
+/// and around the sizes of blocks.
 using ProductSizes = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
 
 class DenseProducts : public ::testing::TestWithParam<ProductSizes> {
@@ -110,7 +111,7 @@ TEST(DenseProducts, AProductOfNoRowsIsEmpty) {
   const Tensor none = torch::zeros({0, 9});
   EXPECT_EQ(dense(none, torch::randn({4, 9}), torch::randn({4})).sizes(),
             (std::vector<std::int64_t>{0, 4}));
-  // The gradient of a weight from no rows.
+  // Without rows the gradient of a weight is zero.
   EXPECT_EQ(product_of_transposed(none, torch::zeros({0, 20})).abs().sum().item<float>(), 0.0F);
 }
 

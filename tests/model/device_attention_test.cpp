@@ -50,8 +50,8 @@ TEST_P(DeviceAttention, IsZeroWithoutGradientIfThereAreNoEdges) {
   }
 }
 
-// Fewer channels than lanes, as many, several per lane, and a number that is no multiple of the
-// lanes.
+// Heads with fewer channels than lanes, with as many, with several per lane, and with a number that
+// is no multiple of the lanes.
 INSTANTIATE_TEST_SUITE_P(Sizes, DeviceAttention,
                          ::testing::Values(AttentionHeads{2, 16}, AttentionHeads{3, 32},
                                            AttentionHeads{1, 128}, AttentionHeads{2, 20}),

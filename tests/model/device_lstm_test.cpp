@@ -104,7 +104,7 @@ TEST(DeviceLstm, InHalfPrecisionStaysCloseToFloat) {
   };
   const Tensor exact = gradient(at::kFloat);
   for (const auto type : {at::kBFloat16, at::kHalf}) {
-    // Operands are rounded to 8 or 11 bits; a gradient passes through some ten of them.
+    // Operands are rounded to 8 or 11 bits. A gradient passes through about ten such roundings.
     const double tolerance = type == at::kHalf ? 0.01 : 0.05;
     EXPECT_LT(mean_difference(gradient(type), exact.to(torch::kDouble)), tolerance) << type;
     EXPECT_LT(mean_difference(s.last(s.present, type), s.last(s.present).to(torch::kDouble)),

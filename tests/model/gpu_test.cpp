@@ -76,7 +76,8 @@ TEST_F(EncoderOnGpu, EncodesSomeNodesAsTheCpuDoes) {
 TEST_F(EncoderOnGpu, InHalfPrecisionStaysCloseToFloat) {
   const EncoderPasses exact = run(cpu_, graph_, cotangent_);
   gpu_->set_compute_type(torch::kHalf);
-  // Operands are rounded to 11 bits, 2^-12 each; a gradient passes through some twenty of them.
+  // Operands are rounded to 11 bits, with errors of 2^-12. A gradient passes through about twenty
+  // such roundings.
   expect_close(run(gpu_, on_gpu(graph_), cotangent_.to(kGpu)), exact, 0.01);
 }
 

@@ -65,7 +65,7 @@ TEST_P(GraphEncoderOfSize, EqualsTheReferenceForwardAndInAllGradients) {
   EXPECT_LT(difference(fused.out, expected), kFloatTolerance);
   ASSERT_EQ(fused.gradients.size(), p.size());
   for (const auto& [name, parameter] : p) {
-    // Zero in exact arithmetic: a softmax is invariant to a constant.
+    // This gradient is zero in exact arithmetic, because a softmax is invariant to a constant.
     if (name.ends_with("risk_out.bias")) continue;
     EXPECT_LT(difference(fused.gradients.at(name), parameter.grad()), kGradientTolerance) << name;
   }
@@ -168,9 +168,9 @@ TEST_P(GraphEncoderOfSize, RepeatsToTheBitWithAnyNumberOfThreads) {
     at::set_num_threads(1);
     const EncoderPasses first = run(encoder, graph, cotangent);
     expect_same_bits(run(encoder, graph, cotangent), first);
-    // ATen does not guarantee equal bits for another number of threads. It computes everything with
-    // hidden_dim 40, the input with hidden_dim 16, and bfloat16 on a machine without products of
-    // it.
+    // ATen does not guarantee equal bits for different numbers of threads. The encoder uses ATen
+    // for everything with hidden_dim 40, for the input layer with hidden_dim 16, and for bfloat16
+    // on a machine that cannot multiply in bfloat16.
     if (GetParam().hidden == 40 || GetParam().hidden == 16) continue;
     if (type == torch::kBFloat16 && !has_bf16_products()) continue;
     for (const int threads : {2, 3}) {
@@ -207,7 +207,8 @@ TEST(GraphEncoder, HalfPrecisionIsCloseToFloat) {
   const EncoderPasses exact = run(encoder, graph, cotangent);
   encoder->set_compute_type(torch::kHalf);
   const EncoderPasses rounded = run(encoder, graph, cotangent);
-  // As for bf16 below, with operands rounded to 11 bits.
+  // The reason of the tolerances is that of Bf16StaysCloseToFloat below, with operands rounded to
+  // 11 bits.
   EXPECT_LT(mean_difference(rounded.out, exact.out.to(torch::kDouble)), 0.002);
   for (const auto& [name, gradient] : exact.gradients) {
     if (name.ends_with("risk_out.bias")) continue;
@@ -249,8 +250,8 @@ TEST(GraphEncoder, Bf16StaysCloseToFloat) {
   encoder->set_compute_type(torch::kBFloat16);
   const EncoderPasses rounded = run(encoder, graph, cotangent);
   EXPECT_FALSE(same_bits(rounded.out, exact.out));
-  // Operands are rounded to 8 bits, an error of 2^-9 = 0.2 % each. Between input and output there
-  // are some ten of them, independent, and twice as many for a gradient.
+  // Operands are rounded to 8 bits, an error of 2^-9 = 0.2 % each. An output depends on
+  // about ten such independent roundings, a gradient on twice as many.
   EXPECT_LT(mean_difference(rounded.out, exact.out.to(torch::kDouble)), 0.01);
   for (const auto& [name, gradient] : exact.gradients) {
     if (name.ends_with("risk_out.bias")) continue;

@@ -39,7 +39,7 @@ struct Sums {
   double future = 0;
   double conflict = 0;
 };
-/// Sums entry by entry, before the division by the numbers of entries.
+/// Sums of the losses over all entries, before they are divided by the numbers of entries.
 Sums sums_by_hand(const WorldModelOutput& out, const WorldModelTargets& t) {
   Sums sums;
   for (std::int64_t s = 0; s < kVehicles; ++s) {
@@ -101,7 +101,7 @@ TEST(WorldModelLoss, PartsWeightedByVehiclesAddUpToTheWholeBatch) {
     part(gradient).add_(future.grad(), share);
   }
   EXPECT_NEAR(sum, whole, 1e-6);
-  // The same few float32 operations in another order.
+  // The parts need the same few float32 operations as the whole batch, in another order.
   EXPECT_LT(difference(gradient, out.future.grad().to(torch::kDouble)), 1e-6);
 }
 

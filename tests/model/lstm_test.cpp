@@ -170,7 +170,7 @@ TEST(Lstm, Bf16StaysCloseToFloat) {
   const Passes exact = run_lstm(lstm, x, present, cotangent);
   lstm->set_compute_type(torch::kBFloat16);
   const Passes rounded = run_lstm(lstm, x, present, cotangent);
-  // Operands are rounded to 2^-9 each, over ten steps of two layers.
+  // Operands are rounded with errors of 2^-9, in ten steps of two layers.
   EXPECT_LT(mean_difference(rounded.out, exact.out.to(torch::kDouble)), 0.01);
   EXPECT_LT(mean_difference(rounded.grad_x, exact.grad_x.to(torch::kDouble)), 0.02);
   for (const auto& [name, g] : exact.gradients)

@@ -9,7 +9,7 @@
 namespace traffic::model {
 namespace {
 
-/// Layer by layer with ATen operations, in double.
+/// Computes the layers one by one with ATen operations in double.
 torch::Tensor reference(MlpImpl& mlp, torch::Tensor x, const std::vector<torch::Tensor>& p) {
   for (std::size_t at = 0; at < p.size(); at += 2) {
     if (at > 0) x = x.relu();
@@ -36,7 +36,7 @@ TEST(Mlp, EqualsSingleLayersForwardAndBackward) {
     const torch::Tensor wide = x.detach().to(torch::kDouble).set_requires_grad(true);
     const torch::Tensor expected = reference(*mlp, wide, parameters);
     (expected * weights).sum().backward();
-    // Sums of up to 192 float32 products of order one.
+    // The tolerances are for sums of up to 192 float32 products of order one.
     EXPECT_TRUE(torch::allclose(y.to(torch::kDouble), expected, 1e-4, 1e-5));
     EXPECT_TRUE(torch::allclose(x.grad().to(torch::kDouble), wide.grad(), 1e-4, 1e-5));
     for (std::size_t i = 0; i < parameters.size(); ++i) {

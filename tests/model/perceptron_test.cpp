@@ -1,4 +1,5 @@
-/// Compares the controller's layers as one node each with single operations, forward and backward.
+/// Compares the controller's layers, each of which is one node of autograd's graph, with the same
+/// layers made of single operations, forward and backward.
 #include "model/perceptron.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@
 namespace traffic::model {
 namespace {
 
-/// Float sums of up to 40 products of order 1.
+/// Tolerance for float sums of up to 40 products of order 1.
 constexpr double kRounding = 1e-4;
 
 void expect_close(const std::vector<torch::Tensor>& a, const std::vector<torch::Tensor>& b) {
@@ -78,7 +79,7 @@ TEST_P(Perceptron, HeadsEqualTheRecordedOperations) {
                                   .command_bias = leaf({3}),
                                   .importance_weight = leaf({1, 16}),
                                   .impact_weight = leaf({1, 4})};
-  // The last columns of longer rows, like latents.
+  // As in the controller, the latents are the last columns of longer rows.
   const torch::Tensor latents = torch::randn({GetParam(), 9}).narrow(1, 5, 4);
   const HeadScales scales{.importance = 0.7, .impact = 0.3};
   const auto all = [&](const HeadOutputs& out, const std::vector<torch::Tensor>& leaves) {
@@ -101,7 +102,7 @@ TEST_P(Perceptron, WithoutGradientsGivesTheSameBits) {
   EXPECT_TRUE(torch::equal(perceptron({.rows = input_.rows}, parameters), training));
 }
 
-// No candidate, one, and many.
+// Numbers of candidates: none, one, and many.
 INSTANTIATE_TEST_SUITE_P(Rows, Perceptron, ::testing::Values(0, 1, 40));
 
 }  // namespace

@@ -140,7 +140,7 @@ TEST(Scratch, NestsAndNeverOverlaps) {
     taken.resize(1);
   }
   Scratch again;
-  EXPECT_EQ(take(again, 3'000'000), first);  // the same memory
+  EXPECT_EQ(take(again, 3'000'000), first);  // the memory is used again
 }
 
 }  // namespace

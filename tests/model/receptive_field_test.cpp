@@ -36,7 +36,7 @@ GraphBatch sparse_graphs() {
           dense.edge_features.index({rows})};
 }
 
-/// The nodes at each distance, found by walking from every node.
+/// The nodes at each distance in edges from the chosen nodes, by a breadth-first search.
 std::map<std::int64_t, std::set<std::int64_t>> nodes_by_distance(const GraphBatch& graph,
                                                                  const Nodes& chosen,
                                                                  std::int64_t hops) {

@@ -66,10 +66,10 @@ bool same_bits(const torch::Tensor& a, const torch::Tensor& b);
 config::Model small_model();
 WorldModelTargets random_targets(std::int64_t vehicles, std::int64_t horizon, std::uint64_t seed);
 
-/// float32 sums of up to a few thousand products, each rounded to 2^-24: the error stays below some
-/// 2^-17 of the largest entry.
+/// Tolerance for float32 sums of up to a few thousand products, each rounded to 2^-24. The error
+/// stays below about 2^-17 of the largest entry.
 inline constexpr double kFloatTolerance = 1e-5;
-/// Gradients are sums of such errors over all nodes, so their tolerance is some times larger.
+/// Tolerance for gradients. They sum such errors over all nodes, so it is five times as large.
 inline constexpr double kGradientTolerance = 5e-5;
 
 }  // namespace traffic::model::testing

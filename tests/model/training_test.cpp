@@ -85,8 +85,8 @@ TEST(WorldModelGradient, IsTheSlopeOfTheLoss) {
     Tensor p = parameter;
     const double slope = p.grad().norm().item<double>();
     const Tensor along = p.grad() / slope;
-    // The loss differs by about slope * step, of which float32 resolves 1e-7; the error of the
-    // central difference falls with the square of the step.
+    // The step must be large enough, because float32 resolves the loss to 1e-7 only. It must also
+    // be small, because the error of the central difference grows with the square of the step.
     const double step = 0.02;
     p.add_(along, step);
     const double above = model.loss(w).item<double>();

@@ -40,7 +40,7 @@ class NodesFaultTest : public NodesTest {
   }
 };
 
-TEST_F(NodesFaultTest, ANodeThatDisappearsEndsTheJobWhichGoesOnWithOneFewer) {
+TEST_F(NodesFaultTest, ALostNodeEndsTheJobWhichContinuesOnOneNodeFewer) {
   const Outcome lost = run_with("nodes.sh kill node1", "cut");
   EXPECT_NE(lost.exit_code, 0) << lost.output;
   // mpirun may detect the lost connection first, and names the node, or the death of its launch

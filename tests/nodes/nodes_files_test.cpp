@@ -47,13 +47,13 @@ TEST_F(NodesFilesTest, DataThatOneNodeHasIsStagedOnAll) {
   const Outcome no_room = run_program(
       on_nodes(1, 2, full + staged("full") + " --set data.stage_dir=" + (dir_ / "full").string()));
   EXPECT_NE(no_room.exit_code, 0) << no_room.output;
-  EXPECT_THAT(no_room.output,
-              AllOf(HasSubstr("data.stage_dir"), HasSubstr("the copies of the data sets need")));
+  EXPECT_THAT(no_room.output, AllOf(HasSubstr("data.stage_dir"),
+                                    HasSubstr("the missing copies of the data sets need")));
 }
 
 /// The replay of each rank must be stored in the run folder of rank 0, even if the rank's own node
 /// does not see that folder.
-TEST_F(NodesFilesTest, ReplaysOfNodesThatDoNotSeeTheRunFolderAreKeptAndComeBack) {
+TEST_F(NodesFilesTest, ReplaysOfNodesThatDoNotSeeTheRunFolderAreRestored) {
   const auto snakes = [&](const std::string& run, const std::string& environment) {
     return "env " + environment +
            " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np 2 " TRAFFIC_BIN_DIR

@@ -70,7 +70,8 @@ class NodesTest : public HybridTest {
       expect_same_parameters(run + part, other + part);
     }
     for (const std::string episodes : {"/phase2/episodes.csv", "/phase3/episodes.csv"}) {
-      EXPECT_EQ(text(run + episodes), text(other + episodes)) << "traffic, outcomes, evaluations";
+      EXPECT_EQ(text(run + episodes), text(other + episodes))
+          << episodes << " must be equal: traffic, outcomes and evaluations";
     }
   }
 

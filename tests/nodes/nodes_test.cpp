@@ -47,7 +47,7 @@ TEST_F(NodesTest, AllPhasesEndWithTheBitsOfOneNode) {
 /// A run is killed twice. Its first and third part run on two nodes whose clocks differ, and its
 /// second part on one node whose time of day jumps. Clocks must have no effect: each node measures
 /// deadlines by its own clock, and checkpoints are ordered by step.
-TEST_F(NodesTest, ARunGoesOnBetweenOneNodeAndTwoWhoseClocksDiffer) {
+TEST_F(NodesTest, ARunMovesBetweenOneNodeAndTwoWithOtherClocks) {
   need_run("whole", all_phases("whole", kOneThread));
   const auto part = [&](const std::string& fault) {
     return all_phases("cut", kOneThread, "TRAFFIC_FAULT=" + fault);

@@ -51,20 +51,21 @@ TEST(Affinity, CountsTheCpusOfTheMask) {
   EXPECT_EQ(one.before, 1);
 }
 
-TEST(Affinity, AMaskWithoutMpirunStays) {
+TEST(Affinity, AMaskWithoutMpirunIsKept) {
   const int last = static_cast<int>(cpus().back());
   const Shown shown = show_cpus("taskset -c " + std::to_string(last));
   EXPECT_EQ(shown.after, 1);
   EXPECT_EQ(shown.first, last);
 }
 
-TEST(Affinity, WhatMpirunBindsOfItsOwnAccordIsLifted) {
+TEST(Affinity, TheDefaultBindingOfMpirunIsLifted) {
   const int all = static_cast<int>(cpus().size());
   EXPECT_EQ(show_cpus("mpirun -np 1").after, all);
-  EXPECT_EQ(show_cpus("mpirun -np 1 sh -c '\"$0\"; true'").after, all) << "through a script";
+  EXPECT_EQ(show_cpus("mpirun -np 1 sh -c '\"$0\"; true'").after, all)
+      << "the binding must also be lifted if a shell starts the program";
 }
 
-TEST(Affinity, TheMaskThatMpirunItselfWasGivenHolds) {
+TEST(Affinity, TheMaskOfMpirunItselfIsKept) {
   // Open MPI 4.1 binds to the machine's first core whatever its own mask is.
   const int last = static_cast<int>(cpus().back());
   const Shown shown = show_cpus("taskset -c " + std::to_string(last) + " mpirun -np 1");
@@ -72,7 +73,7 @@ TEST(Affinity, TheMaskThatMpirunItselfWasGivenHolds) {
   EXPECT_EQ(shown.first, last);
 }
 
-TEST(Affinity, ABindingThatWasAskedForStays) {
+TEST(Affinity, ARequestedBindingIsKept) {
   const Shown core = show_cpus("mpirun -np 1 --bind-to core");
   EXPECT_EQ(core.after, core.before);
   const int last = static_cast<int>(cpus().back());

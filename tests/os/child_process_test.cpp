@@ -38,7 +38,7 @@ TEST(RunProgram, KeepsBothOutputsAndTheExitCode) {
   EXPECT_FALSE(output.stopped);
 }
 
-TEST(RunProgram, TakesMoreThanAPipeHolds) {
+TEST(RunProgram, ReadsMoreOutputThanAPipeHolds) {
   const auto output = run_program("/bin/sh", {"-c", "head -c 1000000 /dev/zero"});
   EXPECT_EQ(output.out.size(), 1'000'000U);
 }
@@ -51,7 +51,7 @@ TEST(RunProgram, AProgramThatIsMissingIsNamedWithTheReason) {
               ThrowsMessage<std::system_error>(HasSubstr("Permission denied")));
 }
 
-TEST(RunProgram, OffersLinesOfStandardErrorAndKeepsThoseThatNobodyTakes) {
+TEST(RunProgram, ReturnsLinesOfStderrThatTheCallerDidNotTake) {
   std::vector<std::string> taken;
   const auto output = run_program(
       "/bin/sh",
@@ -65,7 +65,7 @@ TEST(RunProgram, OffersLinesOfStandardErrorAndKeepsThoseThatNobodyTakes) {
   EXPECT_EQ(output.error, "wrong\nend");
 }
 
-TEST(RunProgram, IsKilledWhenSomebodyWantsToStop) {
+TEST(RunProgram, IsKilledWhenAStopIsRequested) {
   const auto output = run_program("/bin/sleep", {"600"}, [] { return true; });
   EXPECT_TRUE(output.stopped);
   EXPECT_EQ(output.exit.signal(), SIGKILL);
@@ -132,7 +132,7 @@ TEST(Descriptor, IsNullWhenMovedFrom) {
   EXPECT_FALSE(pipe.read_end.is_open());
 }
 
-TEST(ChildProcess, AnExpendableOneGoesFirstAndLeavesNoCoreFile) {
+TEST(ChildProcess, AnExpendableChildIsKilledFirstAndLeavesNoCoreFile) {
   for (const bool expendable : {false, true}) {
     Pipe pipe = make_pipe();
     ChildProcess child =

@@ -39,8 +39,8 @@ Blocks make_blocks(std::size_t count) {
   return blocks;
 }
 
-/// The order in memory of the blocks that a child process allocates, as a byte. @param before
-/// number of blocks that this process allocates before it forks the child
+/// A one-byte hash of the order in memory of the blocks that a child process allocates.
+/// @param before number of blocks that this process allocates before it forks the child
 int order_in_child(std::size_t before) {
   const Blocks held = make_blocks(before);
   const auto body = [] {
@@ -59,7 +59,7 @@ int order_in_child(std::size_t before) {
 }
 
 // Some results of SUMO depend on the order of its objects in memory (docs/design/decisions.md).
-TEST(Heap, WhatIsMadeAnewLiesInTheOrderOfItsMaking) {
+TEST(Heap, TheOrderInMemoryDoesNotDependOnEarlierBlocks) {
   if (dlsym(RTLD_DEFAULT, "mallctl") == nullptr) GTEST_SKIP() << "not linked to jemalloc";
   const int order = order_in_child(0);
   for (const std::size_t before : {10, 1000, 30000}) EXPECT_EQ(order_in_child(before), order);

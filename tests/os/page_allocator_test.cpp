@@ -8,7 +8,7 @@
 namespace traffic::os {
 namespace {
 
-/// Grows from small to large, through both kinds of memory.
+/// Makes a vector that grows: first in memory of the general allocator, then in pages of its own.
 template <typename Vector>
 Vector grown(std::size_t count) {
   Vector v;
@@ -37,10 +37,10 @@ TEST(PageAllocator, OwnPagesGoBackToTheSystemWithTheArray) {
     at = v.data();
     EXPECT_EQ(mincore(at, 1, &resident), 0);
   }
-  EXPECT_NE(mincore(at, 1, &resident), 0) << "nothing is mapped there any more";
+  EXPECT_NE(mincore(at, 1, &resident), 0) << "the memory must not be mapped any more";
 }
 
-TEST(PageAllocator, HugePagesBeginWhereThoseOfTheSystemDo) {
+TEST(PageAllocator, HugePagesAreAlignedLikeThoseOfTheSystem) {
   const HugePageVector<std::uint32_t> v(kLarge);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(v.data()) % HugePages::kLarge_bytes, 0);
 }

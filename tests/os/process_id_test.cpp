@@ -31,7 +31,7 @@ TEST(ProcessId, AZombieDoesNotRun) {
   EXPECT_FALSE(is_running(pid, 0));
 }
 
-TEST(ProcessId, AProcessThatEndsWhileItIsLookedAtIsNoError) {
+TEST(ProcessId, AProcessThatEndsWhileItIsReadIsNoError) {
   std::atomic<pid_t> pid{getpid()};
   std::atomic<bool> done{false};
   std::thread parent([&] {
@@ -55,7 +55,7 @@ TEST(ProcessId, ALaterProcessOfTheSameNumberIsAnother) {
   EXPECT_FALSE(is_running(getpid(), process_start_ticks(getpid()) + 1));
 }
 
-TEST(ProcessId, AnEntryThatNobodyHasMadeIsUnknown) {
+TEST(ProcessId, AnEmptyEntryMeansUnknown) {
   SharedProcess entry{};
   EXPECT_TRUE(is_running_or_unknown(entry));
   enter_self(entry);

@@ -49,7 +49,7 @@ TEST(ProcessPool, MessagesArriveWholeInOrderAndBeforeTheEnd) {
   }
 }
 
-TEST(ProcessPool, ADeathIsToldWithItsSignalAndCostsTheOthersNothing) {
+TEST(ProcessPool, ADeathIsReportedAndDoesNotAffectOtherProcesses) {
   ProcessPool pool;
   const int victim = pool.start([](const Messages&) { return pause(); });
   pool.start([](const Messages& parent) { return parent.send("well") ? 0 : 1; });

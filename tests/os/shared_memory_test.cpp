@@ -38,14 +38,14 @@ TEST(SharedMemory, AnotherProcessMapsIt) {
   EXPECT_EQ(mapping.bytes()[7], std::byte{1});
 }
 
-TEST(SharedMemory, APartThatIsNotThereIsRefusedBeforeItIsTouched) {
+TEST(SharedMemory, AMappingBeyondTheEndIsRefused) {
   const Descriptor file = create_memory_file("traffic_test", 4096, Allocation::kSparse);
   EXPECT_THAT([&] { Mapping(file, 4096, 1, Access::kReadOnly); },
               ThrowsMessage<std::system_error>(
                   HasSubstr("the memory has 4096 bytes, expected at least 4097")));
 }
 
-TEST(SharedMemory, WhatIsOtherMemoryOrNoneIsNotOpened) {
+TEST(SharedMemory, MemoryOfAnotherNameOrNoneIsNotOpened) {
   const Descriptor file = create_memory_file("traffic_other", 4096, Allocation::kSparse);
   EXPECT_THAT([&] { (void)open_memory_file_of(getpid(), file.get(), "traffic_test"); },
               ThrowsMessage<std::system_error>(HasSubstr("not the memory traffic_test")));
@@ -67,7 +67,8 @@ TEST(Futex, SleepsUntilAnotherProcessWakesItOrTheTimeIsUp) {
   const Mapping mapping(file, 0, 4096, Access::kReadWrite);
   auto& word = *reinterpret_cast<Word*>(mapping.bytes().data());
   EXPECT_FALSE(sleep_while_equal(word, 0, 0.01));
-  EXPECT_TRUE(sleep_while_equal(word, 1, 60)) << "it is another value already";
+  EXPECT_TRUE(sleep_while_equal(word, 1, 60))
+      << "the word has another value already, so nothing must sleep";
   auto child = ChildProcess::fork([&] {
     word = 1;
     wake_all(word);

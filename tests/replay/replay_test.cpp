@@ -36,7 +36,7 @@ void expect_true(const Batch& batch, const Streams& streams) {
   }
 }
 
-TEST(Replay, FindsReturnsAndNextObservationsByIndexOverSegmentsAndEnds) {
+TEST(Replay, ReturnsAndNextObservationsSpanSegmentsAndEnds) {
   Replay replay({.capacity = 1000, .segment = kShape});
   Streams streams(kShape, kEpisode);
   streams.push_to(replay, 45);
@@ -87,7 +87,8 @@ TEST(Replay, DrawsNoTransitionWhoseOutcomeIsTruncated) {
   Rng rng(2);
   replay.draw(kReturns, rng, batch.rows());
   const std::set<float> drawn(batch.obs.begin(), batch.obs.end());
-  EXPECT_EQ(drawn.size(), 16U) << "two of every five";
+  EXPECT_EQ(drawn.size(), 16U)
+      << "in an episode of five steps only the first two have a known step three steps later";
   for (std::size_t i = 0; i < 500; ++i) {
     EXPECT_LT(std::fmod(batch.obs[i], 5.0F), 2.0F);
     EXPECT_EQ(batch.next_obs[i], batch.obs[i] + 3.0F);
@@ -160,7 +161,7 @@ TEST(Replay, DrawsNothingAcrossAGap) {
   expect_true(batch, streams);
   std::set<float> times;
   for (std::size_t i = 0; i < 3000; ++i) times.insert(batch.obs[2 * i]);
-  EXPECT_FALSE(times.contains(13.0F));  // its third step lies after the gap
+  EXPECT_FALSE(times.contains(13.0F));  // the third step of this transition lies after the gap
   EXPECT_TRUE(times.contains(12.0F));
   EXPECT_TRUE(times.contains(120.0F));
 }

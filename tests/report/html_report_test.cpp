@@ -53,7 +53,7 @@ TEST(Curves, FramesAheadAndTheCostWithItsLimitShareAChart) {
   EXPECT_EQ(groups["Metrics"][0]["lines"].size(), 2U);
 }
 
-TEST(WebPage, DataAndNamesAreTextAndNothingElse) {
+TEST(WebPage, DataAndNamesCannotInsertHtml) {
   const std::string html =
       web_page({.title = "<b>", .body = "", .data = R"({"x":"</script><b>"})", .files = {}});
   EXPECT_THAT(html, AllOf(HasSubstr("<title>&lt;b&gt;</title>"), Not(HasSubstr("</script><b>"))));
@@ -177,7 +177,7 @@ TEST_F(HtmlReportTest, TheLastReportSaysHowTheRunEnded) {
   EXPECT_THAT(read_text(dir_ / "report.html"), HasSubstr("<span>Trained in</span>"));
 }
 
-TEST_F(HtmlReportTest, ACollisionMoreThanWithoutControlIsLessSafe) {
+TEST_F(HtmlReportTest, OneMoreCollisionThanWithoutControlIsLessSafe) {
   write_trained(dir_);
   write_text(dir_ / "evaluation.json",
              R"({"scenario":"merge","seeds":[1],"controllers":[{"controller":"none",)"
@@ -204,7 +204,7 @@ TEST_F(HtmlReportTest, OneCardComparesTheLastTrainingWithTheScript) {
   write_trained(dir_ / "phase2");
   write_trained(dir_ / "phase3");
   EXPECT_THAT(report(), Not(HasSubstr("<span>Compared with")))
-      << "without an imitated script there is no such card";
+      << "without an imitated script there must be no such card";
   const auto summarise = [&](const std::string& part, const std::string& kept,
                              const std::string& controller) {
     write_text(dir_ / part / "summary.json",

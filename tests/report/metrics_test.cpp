@@ -54,7 +54,8 @@ TEST_F(MetricsTest, AnEvaluationRepeatedAfterAKillIsWrittenOnce) {
   EXPECT_EQ(lines_of(path_).size(), 2);
   MetricsWriter writer(path_, 10);
   writer.write(10, 4, {{"eval/score", 0.4}});
-  writer.write(10, 4, {{"eval/score", 0.4}});  // a second evaluation in one run stays
+  writer.write(10, 4,
+               {{"eval/score", 0.4}});  // a second evaluation of the same step in one run stays
   EXPECT_EQ(lines_of(path_).size(), 4);
 }
 

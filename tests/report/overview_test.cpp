@@ -58,7 +58,7 @@ TEST_F(OverviewTest, FailuresOfAllRanksAreListedOnce) {
                                 HasSubstr("9 s at step 4"))));
 }
 
-TEST_F(OverviewTest, RunsOfSeveralSeedsHaveAMeanAndAnIntervalAndTheSettingsThatDiffer) {
+TEST_F(OverviewTest, RunsOfSeveralSeedsHaveAMeanAnIntervalAndDifferences) {
   const std::vector<RunOverview> runs{run("a", 1, 7), run("b", 3, 8)};
   const auto json = overview_json(runs);
   ASSERT_EQ(json["means"].size(), 1U);

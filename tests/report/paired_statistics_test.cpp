@@ -10,7 +10,7 @@ namespace traffic::report {
 namespace {
 
 TEST(StudentT, HasTheQuantilesOfTheTables) {
-  // Two-sided 95 %, as printed in any table, to its three digits.
+  // The two-sided 95 % quantiles of printed tables, which have three decimal places.
   EXPECT_NEAR(student_t_two_sided(0.95, 1), 12.706, 5e-4);
   EXPECT_NEAR(student_t_two_sided(0.95, 2), 4.303, 5e-4);
   EXPECT_NEAR(student_t_two_sided(0.95, 9), 2.262, 5e-4);

@@ -43,7 +43,7 @@ TEST(ProgressBar, ALineAppearsWhenTheTaskAdvancedByFivePercent) {
     init_logging({});
     ProgressBar bar({.label = "search", .total_steps = 1000, .line_interval_s = 0.0});
     for (int step = 0; step <= 1000; ++step) bar.update(step, 1, {});
-    for (int i = 0; i < 100; ++i) bar.update(1000 - 1, 1, {});  // items without further steps
+    for (int i = 0; i < 100; ++i) bar.update(1000 - 1, 1, {});  // time passes, but no step is added
     return 0;
   });
   EXPECT_EQ(std::ranges::count(child.stderr_text, '\n'), 20);
@@ -69,7 +69,8 @@ TEST(ProgressBar, TheBarGivesWayToLogLinesAndIsRemoved) {
     spdlog::warn("careful");
     return 0;
   });
-  // Clear and draw; clear, log line, draw again; clear in the end.
+  // Expected are: clear and draw the bar; clear it for the log line and draw it again; clear it at
+  // the end.
   const std::string clear = "\r\033\\[K";
   const std::string drawn = "\\[=*\\] phase 1[^\n\r]*";
   EXPECT_THAT(child.stderr_text,

@@ -147,7 +147,7 @@ TEST_F(RunReaderTest, ADamagedSummaryIsRefusedWithFileAndLine) {
 
 TEST_F(RunReaderTest, AnIncompleteLastLineIsLeftOutAndReported) {
   write_text(dir_ / "metrics.jsonl", "{\"step\":1,\"loss\":2}\n{\"step\":2,\"lo");
-  // A number that was cut off looks like another number.
+  // The last number may have been cut off, so that it looks like another number.
   write_text(dir_ / "episodes.csv", "step,reward\n1,20.5\n2,20");
   const RunReader run(dir_);
   EXPECT_EQ(run.metrics().rows.size(), 1U);

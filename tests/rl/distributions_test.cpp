@@ -34,7 +34,8 @@ TEST(Categorical, SamplesWithItsProbabilities) {
       many.sample(draw_uniforms(rng, {kDraws, 3})).bincount({}, 3).to(torch::kFloat64);
   const torch::Tensor expected = many.log_probs()[0].to(torch::kFloat64).exp() * kDraws;
   const torch::Tensor chi_square = ((counts - expected).square() / expected).sum();
-  EXPECT_LT(chi_square.item<double>(), 13.82);  // 2 degrees of freedom, 0.1 % of seeds by chance
+  // With 2 degrees of freedom, 0.1 % of seeds exceed this by chance.
+  EXPECT_LT(chi_square.item<double>(), 13.82);
 }
 
 TEST(Categorical, GradientsEqualFiniteDifferences) {
@@ -64,7 +65,7 @@ TEST(BoundedGaussian, SamplesWithItsMeanAndDeviation) {
   Rng rng(4);
   const torch::Tensor raw = many.sample(draw_uniforms(rng, {20000, 1}));
   EXPECT_TRUE(raw.isfinite().all().item<bool>());
-  // Four standard errors of 20,000 draws: .2 / sqrt(n), and .2 / sqrt(2 n).
+  // The tolerances are four standard errors of n = 20,000 draws: .2 / sqrt(n), and .2 / sqrt(2 n).
   EXPECT_NEAR(raw.mean().item<double>(), 0.7, 4 * 0.2 / std::sqrt(20000.0));
   EXPECT_NEAR(raw.std().item<double>(), 0.2, 4 * 0.2 / std::sqrt(40000.0));
 }
@@ -75,7 +76,8 @@ TEST(BoundedGaussian, DensityOfTheTanhActionIntegratesToOne) {
   const torch::Tensor raw = ((action - 4.0) / 2.0).atanh().unsqueeze(1);
   const BoundedGaussian one(torch::full_like(raw, 0.3), f64({-0.5}), bounds);
   const double step = 4.0 / 40002.0;
-  // The rectangle rule's error, of order step^2 times the slope at the bounds.
+  // The tolerance covers the error of the rectangle rule, of order step^2 times the slope at the
+  // bounds.
   EXPECT_NEAR(one.log_prob(raw).exp().sum().item<double>() * step, 1.0, 1e-6);
 }
 

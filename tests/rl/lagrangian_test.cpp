@@ -58,9 +58,9 @@ TEST(ConstrainedAdvantages, WeighCostByTheMultiplierAtConstantSize) {
   EXPECT_THROW(constrained_advantages(reward, f64({1}), 1.0), ShapeError);
 }
 
-/// Three arms. The best mixture under the limit pulls the second with probability .75 and the third
-/// with .25. It is optimal at a multiplier of 1, where reward minus cost is the same for both
-/// (.6 - .1 = 1 - .5) and smaller for the first arm (0).
+/// A bandit with three arms. The best policy within the cost limit pulls the second arm with
+/// probability .75 and the third with .25. It is optimal at a multiplier of 1: reward minus cost is
+/// then the same for these two arms (.6 - .1 = 1 - .5) and smaller for the first arm (0).
 struct ConstrainedBandit {
   torch::Tensor rewards = torch::tensor({0.0F, 0.6F, 1.0F});
   torch::Tensor costs = torch::tensor({0.0F, 0.1F, 0.5F});
@@ -75,7 +75,7 @@ TEST(LagrangeMultiplier, LeadsPolicyGradientToTheConstrainedOptimum) {
   Rng rng(17);
   constexpr std::int64_t kPulls = 128;
   constexpr int kSteps = 600;
-  constexpr double kEntCoef = 0.03;  // without it policy and multiplier circle the optimum for ever
+  constexpr double kEntCoef = 0.03;  // otherwise the optimum would be circled for ever
   torch::Tensor mean_policy = torch::zeros({3});
   double mean_multiplier = 0.0;
   for (int step = 0; step < kSteps; ++step) {
@@ -102,7 +102,7 @@ TEST(LagrangeMultiplier, LeadsPolicyGradientToTheConstrainedOptimum) {
       mean_multiplier += multiplier.value() / (kSteps / 2);
     }
   }
-  // The policy reaches the same mixture in spite of the entropy bonus. The bonus raises the
+  // The policy reaches these probabilities in spite of the entropy bonus. The bonus raises the
   // multiplier to p = 1.18, the solution of .4 p = .4 + .03 (1 + p) ln 3. The standard error over
   // 300 steps of 128 pulls is about .003 for the policy, and below .01 for the multiplier, which
   // follows the cost of each step.

@@ -19,7 +19,7 @@ using testing::distance;
 using testing::i64;
 using testing::noise;
 
-/// Rounding of sums of some ten terms of order 1 to 10.
+/// Tolerance for the rounding of sums of about ten terms of order 1 to 10.
 constexpr double kRounding = 1e-12;
 
 TEST(InLoops, SelectionsEqualThoseOfOperations) {

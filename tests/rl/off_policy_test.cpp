@@ -77,7 +77,7 @@ TEST(JointQ, AddsTheAdvantagesOfAllChoicesOfAState) {
   EXPECT_TRUE(torch::allclose(
       joint_q(values, {.advantages = advantages, .actions = actions, .state = each}),
       values_of(dueling_q(heads), actions)))
-      << "with one choice per state";
+      << "with one choice per state, the joint value must be that of the choice";
   // All choices belong to the first state.
   const torch::Tensor joint = joint_q(
       values, {.advantages = advantages, .actions = actions, .state = torch::zeros_like(each)});
@@ -171,7 +171,7 @@ TEST(DiscreteSac, ValuesAndActorLossAreExpectationsUnderThePolicy) {
 }
 
 TEST(DiscreteSac, TheTemperatureFallsWhileThePolicyIsTooRandom) {
-  EXPECT_GT(temperature_gradient(1.2, 0.3), 0);  // update subtracts it from log_alpha
+  EXPECT_GT(temperature_gradient(1.2, 0.3), 0);  // the update subtracts the gradient from log_alpha
   EXPECT_LT(temperature_gradient(0.1, 0.3), 0);
 }
 

@@ -46,7 +46,7 @@ class Chain {
   std::int64_t steps_ = 0;
 };
 
-/// A table instead of a network, and the data of its rollout.
+/// A policy that is a table instead of a network, and the data of its rollout.
 struct ChainTrainer {
   static constexpr std::int64_t kSteps = 32;
   static constexpr std::int64_t kEnvs = 8;
@@ -151,8 +151,8 @@ TEST(Ppo, LearnsAChainWhoseEpisodesAreOftenTruncated) {
 }
 
 TEST(Ppo, TruncationsDoNotLowerTheValueOfAnEndlessTask) {
-  // Reward 1 for ever, truncated every five steps: worth 1 / (1 - .9) = 10. Treated as
-  // terminations, the truncations would lower it to at most 4.1.
+  // Every step gives a reward of 1, for ever, so the value is 1 / (1 - .9) = 10. The episode is
+  // truncated every five steps. As terminations, these ends would lower the value to at most 4.1.
   torch::Tensor value = torch::zeros({1}).requires_grad_();
   torch::optim::Adam optimizer({value}, 0.1);
   RunningMeanStd scale(1);

@@ -107,7 +107,7 @@ TEST_F(Commands, ArriveGreenReachesTheLineWhenItsOwnGreenBegins) {
   EXPECT_FALSE(speed(ramp, "r", kSignalHorizonS).has_value());
 }
 
-TEST_F(Commands, ArriveLateLeavesVehiclesAloneWhenTheConflictingGreenNeverEnds) {
+TEST_F(Commands, ArriveLateDoesNothingIfTheConflictingGreenNeverEnds) {
   set_light("G", kSignalHorizonS);
   EXPECT_FALSE(speed_for(Longitudinal::kArriveLate).has_value());
 }

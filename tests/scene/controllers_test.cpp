@@ -22,7 +22,7 @@ std::vector<std::uint32_t> picked(Controller& controller, const RoadState& state
   return ids;
 }
 
-/// Fills the zone behind the merge with n vehicles on its 2 x 150 m.
+/// Puts n vehicles into the zone downstream of the merge, which has two lanes of 150 m.
 void crowd_zone(Scene& s, int n) {
   for (int i = 0; i < n; ++i)
     s.add(kMain, i % 2 == 0 ? "out_0" : "out_1", 10.0 + 10.0 * (i / 2), 3);
@@ -40,7 +40,7 @@ TEST(Candidates, AreCvsWithinTheZoneBeforeAStopLine) {
   s.add(kMain, "main_0", 240, 10, true);
   s.add(kMain, "main_0", 220, 10, true);
   s.add(kMain, "main_0", 190, 10, true);  // 110 m before the line
-  s.add(kMain, "out_0", 10, 10, true);    // past it
+  s.add(kMain, "out_0", 10, 10, true);    // past the line
   s.step();
   std::vector<Candidate> found;
   find_candidates(s.state(), {.zone_m = 100}, found);
@@ -166,7 +166,7 @@ TEST(Sort, SendsExitingVehiclesRightAndOthersLeft) {
   EXPECT_THAT(sorted_by("sort(to_m=300)", s.state()), ElementsAre(Pair(stay, 1), Pair(leave, -1)));
   EXPECT_THAT(sorted_by("sort(through=0)", s.state()), ElementsAre(Pair(leave, -1)));
   EXPECT_THAT(sorted_by("sort(balance=0.4)", s.state()), ElementsAre(Pair(leave, -1)))
-      << "there are two vehicles on the left lane, four on the right";
+      << "the two vehicles of the left lane are more than 0.4 times the four of the right lane";
 }
 
 TEST(Sort, VehiclesOnAnEndingLaneChangeEarly) {
@@ -182,7 +182,7 @@ TEST(Yield, HoldsTheLeadingCvOfEachMainLaneWhileTheRampIsReleased) {
   Scene s(priority_merge().road());
   s.add(kMain, "main_0", 290, 10);  // not connected
   const auto right = s.add(kMain, "main_0", 200, 10, true);
-  s.add(kMain, "main_0", 150, 10, true);  // behind another
+  s.add(kMain, "main_0", 150, 10, true);  // behind another CV
   const auto left = s.add(kMain, "main_1", 120, 10, true);
   s.add(kRamp, "ramp_0", 150, 10, true);
   auto yield = make_controller("yield");
@@ -197,7 +197,8 @@ TEST(Yield, HoldsTheLeadingCvOfEachMainLaneWhileTheRampIsReleased) {
   yield->decide(s.state(), commands);
   EXPECT_EQ(commands[0].longitudinal, Longitudinal::kArriveLate);
   EXPECT_DOUBLE_EQ(commands[0].hold_s, 40);
-  s.events().lights = {LightState{.state = "G", .change_s = {5}}};  // too late to begin
+  s.events().lights = {LightState{
+      .state = "G", .change_s = {5}}};  // the green ends too soon for the script to begin
   s.step();
   EXPECT_THAT(picked(*yield, s.state()), IsEmpty());
 }
@@ -251,7 +252,7 @@ TEST(Meter, CanUseTheDensityBeforeTheStopLines) {
   const auto upstream = s.add(kRamp, "ramp_0", 50, 10, true);  // 250 m before the line
   for (int i = 0; i < 8; ++i) s.add(kMain, "main_0", 290.0 - 10 * i, 3);
   for (int i = 0; i < 7; ++i) s.add(kMain, "main_1", 290.0 - 10 * i, 3);
-  s.step();  // 15 vehicles on 3 x 200 m: 25 veh/km/lane; the zone behind is empty
+  s.step();  // 15 vehicles on 3 x 200 m: 25 veh/km/lane; the zone downstream is empty
   EXPECT_THAT(picked(*make_controller("meter(density=20, to_m=300)"), s.state()), IsEmpty());
   EXPECT_THAT(picked(*make_controller("meter(before=1, density=24, to_m=300)"), s.state()),
               ElementsAre(upstream));
@@ -299,14 +300,15 @@ TEST(LetIn, EndsWhenFewAreLeftOrTooManyWait) {
   queue_up(s, kRamp, "ramp_0", 2);
   s.step();
   const auto let_in = make_controller("let_in(left=1, most=4)");
-  EXPECT_THAT(picked(*let_in, s.state()), IsEmpty()) << "two waiting vehicles must not start it";
+  EXPECT_THAT(picked(*let_in, s.state()), IsEmpty())
+      << "two waiting vehicles must not make the script stop the main road";
   CommandBook book;
   book.add(
       std::vector{Command{.vehicle_id = main, .longitudinal = Longitudinal::kStop, .hold_s = 10}},
       s.state());
   s.step();
   EXPECT_THAT(picked(*let_in, s.state()), ElementsAre(main))
-      << "two waiting vehicles must let it go on";
+      << "while the main road is stopped, two waiting vehicles must keep it stopped";
   EXPECT_THAT(picked(*make_controller("let_in(left=2)"), s.state()), IsEmpty());
   queue_up(s, kMain, "main_0", 4);
   s.step();

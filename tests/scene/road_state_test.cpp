@@ -131,7 +131,7 @@ TEST(RoadState, AConflictGetsTheRestOfTheRouteWhenAVehiclePassesIt) {
   EXPECT_NEAR(s.state().conflict_numerators()[0], 1.0, 1e-12);
   s.move(a, "out_0", 300, 10);
   s.step();
-  EXPECT_NEAR(s.state().conflict_numerators()[0], 1.0, 1e-12);  // counted when it passed
+  EXPECT_NEAR(s.state().conflict_numerators()[0], 1.0, 1e-12);  // counted at the passage
 }
 
 TEST(RoadState, RemovedVehiclesLoseTheirProgress) {
@@ -218,7 +218,7 @@ TEST(RoadState, CountsHardBrakesOnceAndMeasuresAcceleration) {
     s.step();
   }
   EXPECT_DOUBLE_EQ(s.at(a).accel_mps2, -4);
-  EXPECT_EQ(s.state().score().hard_brakes, 2);  // 20 to 12 is one, 11 to 7 another
+  EXPECT_EQ(s.state().score().hard_brakes, 2);  // from 20 to 12 m/s, and from 11 to 7 m/s
 }
 
 TEST(RoadState, RefusesAVehicleThatIsNotOnItsRoute) {

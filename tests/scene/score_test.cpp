@@ -53,17 +53,18 @@ TEST(Score, VehiclesStillOnTheWayDoNotMeanSaturation) {
   s.running = 30;
   s.completion_sum = 15;  // ocr_all 0.85
   constexpr double kStep_s = 0.5;
-  s.vehicle_steps = 2 * 85 * 270;  // trips of 270 s: ocr_all is 0.85 at best
+  s.vehicle_steps = 2 * 85 * 270;  // trips take 270 s without losses: ocr_all is at most 0.85
   EXPECT_FALSE(is_saturated(s, kStep_s));
-  s.vehicle_steps = 2 * 30 * 450;          // the number of vehicles has grown evenly from 0 to 30
-  s.time_loss_s = 30.0 * 450 - 85.0 * 70;  // trips of 70 s without losses: ocr_all 0.96 at best
+  s.vehicle_steps = 2 * 30 * 450;  // the number of vehicles has grown evenly from 0 to 30
+  s.time_loss_s =
+      30.0 * 450 - 85.0 * 70;  // without losses trips take 70 s: ocr_all is at most 0.96
   EXPECT_TRUE(is_saturated(s, kStep_s));
   s.time_loss_s = 0;
   s.waiting = 3;
   EXPECT_TRUE(is_saturated(s, kStep_s));
 }
 
-TEST(Score, SlowTripsDoNotMeanSaturationWhileTheNumberOfVehiclesIsConstant) {
+TEST(Score, SlowTripsOfAConstantNumberOfVehiclesAreNoSaturation) {
   constexpr double kStep_s = 1.0;
   EpisodeScore s;  // traffic lights: trips take 180 s, and would take 100 s without losses
   s.seconds = 380;
@@ -72,7 +73,7 @@ TEST(Score, SlowTripsDoNotMeanSaturationWhileTheNumberOfVehiclesIsConstant) {
   s.arrived = 172;
   s.running = 157;
   s.completion_sum = 78;
-  s.vehicle_steps = 45'600;  // all vehicles are on the road for 180 s or until now
+  s.vehicle_steps = 45'600;  // each vehicle is on the road for 180 s, or until now
   s.time_loss_s = 45'600 - 250.0 * 100;
   EXPECT_TRUE(is_steady(s, kStep_s));
   EXPECT_FALSE(is_saturated(s, kStep_s));

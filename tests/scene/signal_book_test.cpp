@@ -142,7 +142,7 @@ TEST_F(SignalBookTest, RefusesCommandsBeforeTheMinimumGreen) {
   EXPECT_TRUE(book_.may_switch(0));
   ask(1);
   step();
-  EXPECT_FALSE(book_.may_switch(0)) << "yellow";
+  EXPECT_FALSE(book_.may_switch(0)) << "a light that shows yellow must not switch";
   EXPECT_THROW(ask(0), Error);
 }
 
@@ -220,7 +220,7 @@ TEST_F(KeptProgramTest, APhaseMayEndBetweenItsMinimumAndMaximum) {
   show(30, 0, 0);
   EXPECT_FALSE(book_.may_switch(0)) << "the phase has reached its maximum";
   show(31, 1, 3);
-  EXPECT_FALSE(book_.may_switch(0)) << "yellow";
+  EXPECT_FALSE(book_.may_switch(0)) << "yellow must not be shortened";
   show(34, 2, 15);
   EXPECT_FALSE(book_.may_switch(0)) << "the program fixes this duration";
   EXPECT_EQ(book_.longest_left_s(0), 0);
@@ -234,7 +234,7 @@ TEST_F(KeptProgramTest, APhaseLastsFromTheStepInWhichItBegan) {
   EXPECT_EQ(book_.longest_left_s(0), 29);
 }
 
-TEST_F(KeptProgramTest, ALightDecidesBeforeItsMinimumIfThisPassesBeforeTheNextDecision) {
+TEST_F(KeptProgramTest, ALightDecidesEarlyIfItsMinimumEndsBeforeTheNextDecision) {
   show(0, 0, 20);
   show(6, 0, 14);
   EXPECT_FALSE(book_.may_switch(0, 4)) << "the next decision comes in time";
@@ -249,8 +249,8 @@ TEST_F(KeptProgramTest, CommandsDoNotMakeAPhaseTooShortOrTooLong) {
   book_.add(commands);
   const std::vector<SignalChange>& changes = book_.advance();
   ASSERT_EQ(changes.size(), 2U);
-  EXPECT_EQ(changes[0].left_s, 4) << "10 s in all";
-  EXPECT_EQ(changes[1].left_s, 24) << "30 s in all";
+  EXPECT_EQ(changes[0].left_s, 4) << "the phase must last 10 s in all, its minimum";
+  EXPECT_EQ(changes[1].left_s, 24) << "the phase must last 30 s in all, its maximum";
 }
 
 TEST_F(KeptProgramTest, AnEpisodeMayBeginInTheMiddleOfAPhase) {
@@ -271,7 +271,7 @@ TEST_F(KeptProgramTest, TheOptionsAreThePresentPhaseAndTheNextOtherGreen) {
   EXPECT_EQ(options[0].green->state, "Gr");
   EXPECT_EQ(options[0].shown_s, 12);
   EXPECT_EQ(options[1].green->state, "rG");
-  EXPECT_EQ(options[1].hidden_s, 29) << "time since the phase was last observed";
+  EXPECT_EQ(options[1].hidden_s, 29) << "expected is the time since the phase was last observed";
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ TEST_F(SignalGraphTest, SuccessiveLightsHaveEdgesInBothDirections) {
   };
   EXPECT_THAT(sources_of("a"), ElementsAre(light("b")));
   EXPECT_THAT(sources_of("b"), ElementsAre(light("a")));
-  EXPECT_TRUE(sources_of("c").empty()) << "light c is too far away";
+  EXPECT_TRUE(sources_of("c").empty()) << "light c is too far away to be a neighbour";
 }
 
 TEST_F(SignalGraphTest, AnEdgeHasDistanceAndShareOfOpenLinks) {

@@ -108,8 +108,8 @@ TEST(SignalPlan, LongGreensOfAFixedProgramMayChangeByAShare) {
                                                  {.duration_s = 6, .state = "rG"}});
   EXPECT_EQ(plan.with_limits(0, 0.25).min_s, 15);
   EXPECT_EQ(plan.with_limits(0, 0.25).max_s, 25);
-  EXPECT_EQ(plan.with_limits(1, 0.25).max_s, 0) << "yellow keeps its duration";
-  EXPECT_EQ(plan.with_limits(2, 0.25).max_s, 0) << "a short green keeps its duration";
+  EXPECT_EQ(plan.with_limits(1, 0.25).max_s, 0) << "yellow must keep its duration";
+  EXPECT_EQ(plan.with_limits(2, 0.25).max_s, 0) << "a short green must keep its duration";
   const SignalPlan own(
       std::vector<SignalPhase>{{.duration_s = 20, .state = "Gr", .min_s = 18, .max_s = 40},
                                {.duration_s = 20, .state = "rG"}});

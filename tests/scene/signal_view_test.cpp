@@ -172,15 +172,16 @@ TEST_F(SignalViewTest, JoinedControllersDecideAtTheirOwnTimes) {
 TEST_F(SignalViewTest, ScriptsGiveGreenToWaitingVehicles) {
   scene_.add({"south", "out"}, "south_0", 95, 0);
   step();
-  EXPECT_EQ(chosen_by("greedy"), -1) << "the minimum green is not over";
+  EXPECT_EQ(chosen_by("greedy"), -1) << "nothing may be chosen before the minimum green is over";
   step();
   EXPECT_EQ(chosen_by("greedy"), 1);
   EXPECT_EQ(chosen_by("max_pressure"), 1);
   EXPECT_EQ(chosen_by("actuated"), 1);
   scene_.add({"west", "out"}, "west_0", 95, 5);
   step();
-  EXPECT_EQ(chosen_by("greedy"), 0) << "the present green wins ties";
-  EXPECT_EQ(chosen_by("actuated"), 0) << "a vehicle is about to reach the line";
+  EXPECT_EQ(chosen_by("greedy"), 0) << "between greens of equal worth the present one must win";
+  EXPECT_EQ(chosen_by("actuated"), 0)
+      << "the green must go on, because a vehicle is about to reach the line";
 }
 
 /// Two lights in a row, after 300 m and after another 150 m.

@@ -76,7 +76,7 @@ TEST(AnyNetwork, VehiclesSeeTheirSignalTurn) {
   ASSERT_EQ(value("conflicting_green"), 1);
   const double foreseen = env.time_s() + value("signal_change_s");
   const double other_ends = env.time_s() + value("conflicting_change_s");
-  EXPECT_NEAR(foreseen - other_ends, 3, 1e-3);  // the yellow of the others
+  EXPECT_NEAR(foreseen - other_ends, 3, 1e-3);  // the others first show yellow
   while (env.state().vehicles().front().conflict >= 0 && !env.done()) {
     if (value("signal_red") > 0) {
       EXPECT_NEAR(env.time_s() + value("signal_change_s"), foreseen, 1e-3);

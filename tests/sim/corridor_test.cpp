@@ -120,7 +120,8 @@ TEST(Corridor, AHeldVehicleReachesTheLineWhenTheRampsGreenEnds) {
                      env.state().vehicles().data() + env.state().vehicles().size(),
                      [&](const scene::Vehicle& other) { return other.id == id; });
     ASSERT_NE(v, env.state().vehicles().data() + env.state().vehicles().size());
-    ASSERT_EQ(v->conflict, conflict) << "it has passed at " << env.time_s() << " s";
+    ASSERT_EQ(v->conflict, conflict)
+        << "the vehicle passed the conflict too early, at " << env.time_s() << " s";
     EXPECT_TRUE(v->commanded);
   }
   run_to(env, end_s + 10);

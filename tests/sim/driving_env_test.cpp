@@ -65,7 +65,8 @@ TEST(DrivingEnv, SumosOwnDriversMakeNoFaults) {
   while (!env.done()) env.drive_by_sumo();
   const DriveMeasures sum = sum_of(env);
   EXPECT_GT(sum.progress_m, 400.0);
-  EXPECT_NEAR(sum.progress_m, sum.driven_m, 0.05 * sum.driven_m) << "they follow their routes";
+  EXPECT_NEAR(sum.progress_m, sum.driven_m, 0.05 * sum.driven_m)
+      << "SUMO's own drivers follow their routes";
   EXPECT_EQ(sum.faults, 0);
   EXPECT_EQ(sum.red_lights, 0);
   EXPECT_LT(sum.off_lane_s, 0.01 * sum.seconds);
@@ -228,7 +229,7 @@ TEST(DrivingEnv, TheExpertLeadsEgosBackToTheirLanes) {
 TEST(DrivingEnv, AScenarioWithoutCarsIsRefused) {
   try {
     DrivingEnv env({.scenario = "town", .demand_factor = 0.0}, 1);
-    FAIL() << "no vehicle has departed";
+    FAIL() << "expected a DataError: no car departs, because the demand is 0";
   } catch (const DataError& error) {
     EXPECT_NE(std::string(error.what()).find("no passenger car is on the road"), std::string::npos);
   }

@@ -45,7 +45,7 @@ config::Config config_of(const std::string& scenario) {
   return config;
 }
 
-/// "error env.cv_types", "warning env.sumo_args", "said env.max_time_s"
+/// Severity and key of each finding, such as "error env.cv_types"; "said" stands for information.
 std::vector<std::string> kinds(const std::vector<StudyFinding>& findings) {
   std::vector<std::string> all;
   for (const StudyFinding& finding : findings) {
@@ -112,14 +112,12 @@ TEST_F(NetworkStudyTest, NoVehicleIsConnected) {
   const NetworkReport report = look(flow("car", "vehsPerHour='900' begin='0' end='300'") +
                                     flow("van", "vehsPerHour='300' begin='0' end='300'"));
   ASSERT_THAT(kinds(report.findings), ElementsAre("error env.cv_types", "warning env.sumo_args"));
-  EXPECT_THAT(
-      report.findings[0].text(),
-      HasSubstr(
-          "no vehicle is of type 'cv'; types are car 75 %, van 25 %: set env.cv_types to those"));
+  EXPECT_THAT(report.findings[0].text(), HasSubstr("no vehicle is of type 'cv'; types are car 75 "
+                                                   "%, van 25 %: set env.cv_types to the types"));
   EXPECT_THROW(require_usable(report.findings), ConfigError);
 }
 
-TEST_F(NetworkStudyTest, TheOnlyTypeThatLooksConnectedIsTakenAndSaid) {
+TEST_F(NetworkStudyTest, TheOnlyTypeThatLooksConnectedIsSetAndReported) {
   config::Config config =
       config_of(folder_.config(flow("HV", "probability='.3' begin='0' end='300'") +
                                    flow("CV", "probability='.1' begin='0' end='300'"),
@@ -135,7 +133,7 @@ TEST_F(NetworkStudyTest, TheOnlyTypeThatLooksConnectedIsTakenAndSaid) {
   EXPECT_THAT(report.summaries, ElementsAre(HasSubstr("25 % of them connected (CV)")));
 }
 
-TEST_F(NetworkStudyTest, WhatTheUserNamedOrWhatIsAmbiguousIsNotReplaced) {
+TEST_F(NetworkStudyTest, TypesThatAreNamedOrAmbiguousAreNotReplaced) {
   const std::string routes = flow("cav_1", "probability='.2' begin='0' end='300'") +
                              flow("connected", "probability='.2' begin='0' end='300'");
   const NetworkReport ambiguous = look(routes);
@@ -159,7 +157,8 @@ TEST_F(NetworkStudyTest, AnEpisodeThatEndsBeforeTheFirstDeparture) {
       "<vType id='cv'/>" + flow("cv", "probability='.2' begin='100' end='300'"), 300));
   config.env.max_time_s = 6;
   EXPECT_THAT(kinds(look(config, {.controllers = {"none"}}).findings), IsEmpty())
-      << "the health check of a training";
+      << "a run of 'none' alone may end before the first departure, as in the health check of a "
+         "training";
   EXPECT_THAT(kinds(look(config).findings), ElementsAre("error env.scenario"));
 }
 
@@ -181,7 +180,7 @@ TEST_F(NetworkStudyTest, ANetworkWithoutConflicts) {
   EXPECT_THAT(report.findings[0].text(), HasSubstr("the network has no conflict"));
 }
 
-TEST_F(NetworkStudyTest, AnEndAfterTheLastDepartureIsSetAndSaid) {
+TEST_F(NetworkStudyTest, AnEndAfterTheLastDepartureIsSetAndReported) {
   config::Config config =
       config_of(folder_.config(flow("cv", "probability='.2' begin='0' end='700'"), -1));
   const NetworkReport report = look(config);
@@ -213,7 +212,7 @@ TEST_F(NetworkStudyTest, AnEndThatIsThousandsOfDaysAwayIsNoEnd) {
               HasSubstr("an episode lasts 12 days: set env.max_time_s = 3600"));
 }
 
-TEST_F(NetworkStudyTest, AnEndLeavesVehiclesTimeThatAllDepartAtOnce) {
+TEST_F(NetworkStudyTest, AnEndLeavesTimeForVehiclesThatAllDepartAtOnce) {
   std::string vehicles;
   for (int i = 0; i < 20; ++i) {
     vehicles += "<trip id='t" + std::to_string(i) + "' type='cv' depart='0' from='up' to='down'/>";
@@ -250,7 +249,8 @@ TEST_F(NetworkStudyTest, DemandThatIsNotKnownWithCertaintyIsNotRefused) {
   const std::string no_traffic_in_sight =
       "<vType id='cv'/><route id='a' edges='up mrg down'/><vehicle id='v' type='cv' route='a' "
       "depart='triggered'/>";
-  // The episode is so long that no machine simulates all of it while the study watches.
+  // The study simulates this scenario for at most 10 s of real time. The episode is so long that
+  // no machine reaches its end in this time.
   const NetworkReport report = look(no_traffic_in_sight, 100'000'000);
   EXPECT_THAT(kinds(report.findings), ElementsAre("warning env.max_time_s",
                                                   "warning "
@@ -286,7 +286,7 @@ TEST_F(NetworkStudyTest, AFileThatIncludesItselfIsNamed) {
   for (const char* href : {"s.rou.xml", "./s.rou.xml", "b.xml"}) {
     try {
       study_network({}, folder_.config("<include href='" + std::string(href) + "'/>", 100));
-      ADD_FAILURE() << "expected a DataError";
+      ADD_FAILURE() << "expected a DataError: the file includes itself";
     } catch (const DataError& error) {
       EXPECT_THAT(error.what(), AllOf(HasSubstr("s.rou.xml"), HasSubstr("includes itself")));
     }
@@ -297,13 +297,13 @@ TEST_F(NetworkStudyTest, AFileThatIncludesItselfIsNamed) {
   EXPECT_THROW(study_network({}, folder_.config(nested, 100)), DataError);
 }
 
-TEST_F(NetworkStudyTest, WhatIsNoNumberIsNamed) {
+TEST_F(NetworkStudyTest, InvalidNumbersOfTheDemandAreNamed) {
   for (const std::string bad : {"period='exp(x)'", "period='exp()'", "vehsPerHour='many'",
                                 "probability='.1.'", "number='1e' end='9'"}) {
     SCOPED_TRACE(bad);
     try {
       study_network({}, folder_.config(flow("cv", bad), 100));
-      ADD_FAILURE() << "expected a DataError";
+      ADD_FAILURE() << "expected a DataError: a number is invalid";
     } catch (const DataError& error) {
       EXPECT_THAT(error.what(), AllOf(HasSubstr("s.rou.xml"), HasSubstr("expected a number")));
     }
@@ -427,7 +427,8 @@ TEST_F(NetworkStudyTest, CountsEveryWayOfWritingDemand) {
   EXPECT_EQ(study.last_depart_s, 300);
 }
 
-/// A light whose program gets other phases.
+/// A network with one traffic light at which two streams meet. A test may replace the phases of its
+/// program.
 class LitNetworkTest : public ::testing::Test {
  protected:
   LitNetworkTest() {
@@ -491,7 +492,7 @@ TEST_F(NetworkStudyTest, NamesAFileThatIsNotThere) {
                 "value='no.rou.xml'/></input></configuration>");
   try {
     study_network({}, folder_.path("s.sumocfg"));
-    FAIL() << "expected a DataError";
+    FAIL() << "expected a DataError: the route file does not exist";
   } catch (const DataError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("demand "), HasSubstr("no.rou.xml")));
   }

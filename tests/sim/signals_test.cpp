@@ -66,7 +66,7 @@ Foes read_foes(const std::string& scenario) {
   return foes;
 }
 
-/// Asks for another green of every light as soon as it may.
+/// Asks every light for a random green whenever the light may switch.
 class Restless final : public scene::Controller {
  public:
   void reset(std::uint64_t seed) override { rng_ = Rng(seed); }
@@ -151,7 +151,7 @@ void expect_least_green(const std::vector<std::string>& shown) {
 
 class Signals : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(Signals, AreSafeWhateverIsAskedOfThem) {
+TEST_P(Signals, AreSafeUnderRandomCommands) {
   SumoEnv env({.scenario = GetParam(), .seed = 4});
   const Foes foes = read_foes(GetParam());
   ASSERT_FALSE(foes.empty());
@@ -225,9 +225,10 @@ TEST(SignalControl, RetimeKeepsTheOrderOfPhasesAndTheirLimits) {
   bool any_is_shortest = false;
   for (std::size_t i = 0; i + 1 < durations.size(); ++i) {
     const auto& [state, seconds] = durations[i];
-    EXPECT_EQ(state, order[static_cast<std::size_t>(place)]) << "the order of the program";
+    EXPECT_EQ(state, order[static_cast<std::size_t>(place)])
+        << "the phases must keep the order of the program";
     place = (place + 1) % std::ssize(order);
-    if (i == 0) continue;  // it began before the first step
+    if (i == 0) continue;  // this phase began before the first step
     const bool is_long_green = planned_s[state] >= 10 && state.find('y') == std::string::npos;
     EXPECT_GE(seconds, is_long_green ? planned_s[state] / 2 : planned_s[state]);
     EXPECT_LE(seconds, is_long_green ? planned_s[state] * 1.5 : planned_s[state]);

@@ -109,8 +109,8 @@ Vehicles vehicles_of(const SumoEnv& env) {
 struct Moment {
   Vehicles vehicles;
   double progress = 0;         ///< sum over all vehicles
-  int passed_30s = 0;          ///< sum over all stop lines
-  double conflict_growth = 0;  ///< growth of the first conflict's numerator
+  int passed_30s = 0;          ///< vehicles that crossed a stop line of the first conflict
+  double conflict_growth = 0;  ///< progress that counted for the first conflict in this second
 };
 
 /// Simulates the next 40 seconds.
@@ -171,7 +171,7 @@ void expect_near(const Vehicles& found, const Vehicles& expected) {
 
 /// The scenario has parked vehicles, vehicles that wait behind standing ones until SUMO teleports
 /// them, and collisions after which SUMO removes vehicles.
-TEST(SumoEnv, ReadsOfItsVehiclesWhatSumoWritesOfThem) {
+TEST(SumoEnv, ReadsTheSameLanesPositionsAndSpeedsThatSumoWrites) {
   const ScenarioFolder folder;
   folder.use_merge_network();
   const std::string fcd = folder.path("fcd.xml");
@@ -224,7 +224,7 @@ TEST(SumoEnv, ReadsOfItsVehiclesWhatSumoWritesOfThem) {
   EXPECT_GT(compared, 5'000);
 }
 
-TEST(SumoEnv, GoesOnFromSavedTrafficAsTheUninterruptedRunDoes) {
+TEST(SumoEnv, ContinuesSavedTrafficLikeTheUninterruptedRun) {
   const ScenarioFolder folder;
   SumoEnv env({.scenario = "merge", .sumo_args = {"--save-state.rng", "true"}});
   env.reset(5);
@@ -240,9 +240,9 @@ TEST(SumoEnv, GoesOnFromSavedTrafficAsTheUninterruptedRunDoes) {
   EXPECT_EQ(static_cast<std::size_t>(env.score().departed), at_save.size());
   const auto resumed = drive_on(env);
   EXPECT_EQ(env.time_s(), 340.0);
-  // SUMO draws the speeds of entering vehicles anew. They depend on the simulations that this
-  // process has run before, because SUMO saves a generator as its number of draws, and continues
-  // this count from one simulation to the next. At first these vehicles do not affect others.
+  // SUMO draws the speeds of entering vehicles anew. It saves a random generator as its number of
+  // draws, and a new simulation in the same process goes on counting. So these speeds depend on the
+  // simulations that this process has run before. At first these vehicles do not affect others.
   for (std::size_t i = 0; i < 6; ++i) {
     SCOPED_TRACE(i + 1);
     expect_near(known_in(resumed[i].vehicles, at_save), known_in(whole[i].vehicles, at_save));
@@ -400,11 +400,11 @@ TEST_F(OneVehicle, IsReleasedWhenItsCommandEnds) {
   EXPECT_TRUE(car(env).commanded);
   for (int i = 0; i < 20; ++i) env.step();
   EXPECT_FALSE(car(env).commanded);
-  EXPECT_GT(car(env).speed_mps, slowest + 5);  // drives on its own again
+  EXPECT_GT(car(env).speed_mps, slowest + 5);  // SUMO's driver drives again
   EXPECT_EQ(env.score().cv_steps, 3);
 }
 
-TEST_F(OneVehicle, IsReleasedBehindTheConflict) {
+TEST_F(OneVehicle, IsReleasedAfterTheConflict) {
   SumoEnv env({.scenario = scenario_});
   env.step();
   command(env, Longitudinal::kTargetSpeed, 10, 1000);
@@ -443,7 +443,7 @@ TEST_F(OneVehicle, ChangesLanes) {
   EXPECT_EQ(lane_of(), 1);
 }
 
-TEST(Lanes, AreKeptAfterTheCommandButNotBehindTheConflict) {
+TEST(Lanes, AreKeptAfterTheCommandUntilTheConflictIsPassed) {
   const ScenarioFolder folder;
   folder.use_network_of("weave");
   SumoEnv env(
@@ -464,7 +464,9 @@ TEST(Lanes, AreKeptAfterTheCommandButNotBehindTheConflict) {
   while (car().conflict >= 0) {
     env.step();
     EXPECT_EQ(lane_of().back(), car().conflict >= 0 ? '1' : '2')
-        << "the vehicle must stay on the left, although its route leads to the right";
+        << "the vehicle must keep the left lane until it has left the section, although its route "
+           "leads "
+           "to the right";
   }
   EXPECT_EQ(env.score().cv_steps, 1);
   // If the request for the left lane went on, the vehicle would stand before the end of the section
@@ -486,7 +488,7 @@ TEST_F(OneVehicle, ArrivesAndTheEpisodeOfAScenarioWithoutEndIsOver) {
   EXPECT_DOUBLE_EQ(env.score().ocr_all(), 1);
 }
 
-TEST_F(OneVehicle, CommandedByOthersThanCvsIsAnError) {
+TEST_F(OneVehicle, ACommandToAVehicleThatIsNotConnectedIsAnError) {
   SumoEnv env({.scenario = scenario_, .cv_types = {"robot"}});
   env.step();
   EXPECT_FALSE(car(env).is_cv);
@@ -516,7 +518,7 @@ TEST(SumoEnv, DrawsConnectedVehiclesBySeedAndName) {
   EXPECT_NE(cvs(env, 2), first);
 }
 
-TEST(SumoEnv, TakesOtherDemandForOneEpisode) {
+TEST(SumoEnv, CanScaleTheDemandOfOneEpisode) {
   SumoEnv env({.scenario = "merge"});
   const auto demand = [&](const std::vector<std::string>& args) {
     env.reset(1, args);
@@ -528,10 +530,10 @@ TEST(SumoEnv, TakesOtherDemandForOneEpisode) {
   EXPECT_EQ(demand({}), usual);
 }
 
-TEST(SumoEnv, ShieldLeavesVehiclesAloneThatFollowAsTheyAlwaysDo) {
-  // The command "fast" asks for the speed limit, also in a queue. Drivers then follow as without a
-  // command, so the shield overrides only what uncontrolled traffic does, too (about 3 % of the
-  // time).
+TEST(SumoEnv, ShieldRarelyOverridesTheCommandFast) {
+  // The command "fast" asks for the speed limit, also in a queue. SUMO's car-following
+  // model still limits the speed, so the shield brakes only in situations that also occur without
+  // control (about 3 % of the time).
   SumoEnv env({.scenario = "merge"});
   env.reset(10);
   std::vector<scene::Command> commands;
@@ -551,13 +553,13 @@ TEST(SumoEnv, ShieldLeavesVehiclesAloneThatFollowAsTheyAlwaysDo) {
   EXPECT_EQ(env.score().collisions, 0);
 }
 
-TEST(SumoEnv, EndsWhereTheOptionsSay) {
+TEST(SumoEnv, EndsAtTheTimeOfTheOptions) {
   SumoEnv env({.scenario = "merge", .max_time_s = 60});
   while (!env.done()) env.step();
   EXPECT_DOUBLE_EQ(env.time_s(), 60);
 }
 
-TEST(SumoEnv, LoadsANetworkOfTheEarthWithoutComplaint) {
+TEST(SumoEnv, LoadsANetworkWithGeographicProjectionWithoutWarnings) {
   const ScenarioFolder folder;
   folder.use_merge_network();
   std::ifstream in(folder.path("net.net.xml"));

@@ -99,7 +99,7 @@ TEST_F(SumoOptionsTest, ValuesAreThoseOfSumosOwnSavedConfiguration) {
   EXPECT_EQ(of_user.seconds("step-length"), 0.5);
 }
 
-TEST_F(SumoOptionsTest, WhatNobodySetsHasSumosDefault) {
+TEST_F(SumoOptionsTest, OptionsThatNobodySetsHaveSumosDefaults) {
   const SumoOptions options(scenario(), {});
   EXPECT_EQ(options.seconds("time-to-teleport"), 300.0);
   EXPECT_EQ(options.seconds("step-length"), 1.0);
@@ -165,7 +165,7 @@ TEST_F(SumoOptionsTest, AFileThatSumoRefusesComesWithSumosMessage) {
   }
 }
 
-TEST(ParseTime, IsSumos) {
+TEST(ParseTime, ReadsTimesAsSumoDoes) {
   EXPECT_EQ(parse_time("90"), 90.0);
   EXPECT_EQ(parse_time("0.25"), 0.25);
   EXPECT_EQ(parse_time("01:02:03"), 3723.0);

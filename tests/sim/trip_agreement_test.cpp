@@ -1,4 +1,5 @@
-// Departures, arrivals and delays agree with SUMO's own trip information and statistics.
+// Tests that departures, arrivals and delays of SumoEnv agree with SUMO's own trip information and
+// statistics.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,8 +43,8 @@ pugi::xml_document parsed(const std::string& file) {
   return document;
 }
 
-/// Reads the numbers from a file of --tripinfo-output. It also lists the vehicles that are still on
-/// the road, or wait, at the end.
+/// Reads the numbers from a file of --tripinfo-output. The file also lists the vehicles that are
+/// still on the road, or wait to depart, at the end.
 Trips trips_in(const std::string& file) {
   Trips trips;
   const auto document = parsed(file);

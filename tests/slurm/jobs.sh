@@ -49,32 +49,32 @@ whole=$!
 cut=$(submit cut 100)
 within 60 "job $cut trains" is_training "$cut" 0 20
 sbatch --partition=urgent --ntasks=5 --output=/dev/null --wrap 'sleep 1'
-within 40 "preempted, with notice: queued again" is "$cut" Restarts 1
+within 40 "job $cut was preempted with notice and is queued again" is "$cut" Restarts 1
 says cut.log "stopped with exit code 75" || fail "job $cut did not save before it ended"
 
 # SLURM checks every 30 s whether to send the signal. It therefore arrives 15 to 45 s after the start of the job. The job
 # itself needs 48 s and the time to start.
 timed=$(submit timed 300 --partition=urgent --time=1 --signal=B:USR1@15)
-within 60 "job $cut goes on" is_training "$cut" 1 60
+within 60 "job $cut continues" is_training "$cut" 1 60
 scontrol requeue "$cut"
-within 40 "taken away at once: queued again" is "$cut" Restarts 2
+within 40 "job $cut was ended without notice and is queued again" is "$cut" Restarts 2
 within 60 "job $cut starts" says cut.log "start 3 of job $cut"
 says cut.log "ended with exit code" || fail "the batch script did not wait for mpirun"
 scancel --batch --signal=USR1 "$cut"
-within 40 "stopped while it starts: queued again" is "$cut" Restarts 3
+within 40 "job $cut was stopped while it started and is queued again" is "$cut" Restarts 3
 
-within 60 "job $timed neared its time limit: queued again" is "$timed" Restarts '[1-9]'
+within 60 "job $timed came near its time limit and is queued again" is "$timed" Restarts '[1-9]'
 says timed.log "stopped with exit code 75" || fail "job $timed did not save before it ended"
 scontrol update JobId="$timed" TimeLimit=10
 
 stopped=$(submit stopped 100 --partition=urgent)
 within 60 "job $stopped trains" is_training "$stopped" 0 2
 scancel --batch --signal=TERM "$stopped"
-within 40 "asked to end, it saves and is not queued again" is "$stopped" ExitCode 75:0
+within 40 "job $stopped was asked to end, has saved and is not queued again" is "$stopped" ExitCode 75:0
 is "$stopped" JobState FAILED || fail "job $stopped is not in the state FAILED"
 typo=$(sbatch --parsable --output=typo.log --cpus-per-task=1 --partition=urgent launch/slurm/train.sbatch \
   configs/phase1.toml --set train.epoch=3)
-within 40 "a configuration that is wrong ends the job" is "$typo" ExitCode 2:0
+within 40 "job $typo ended because of a wrong key" is "$typo" ExitCode 2:0
 says typo.log train.epochs || fail "the log of job $typo does not name the wrong key"
 
 within 90 "job $timed is done" is "$timed" JobState COMPLETED

@@ -63,7 +63,7 @@ ppo.ent_coef = [0.001, 1]
   EXPECT_THAT(table.choices[4].values, ElementsAre("0.001", "1"));
 }
 
-TEST_F(TableTest, SaysAllThatIsWrongAtOnceAndWhere) {
+TEST_F(TableTest, NamesAllErrorsAtOnceWithTheirPlaces) {
   EXPECT_THAT(error_of(R"(
 search = "bayes"
 trails = 3
@@ -80,7 +80,7 @@ ppo.ent_coef = []
   EXPECT_THAT(error_of("config = "), HasSubstr("mine.toml:1:"));
 }
 
-TEST_F(TableTest, AGridTakesNoRangesAndNotTooMany) {
+TEST_F(TableTest, AGridRefusesRangesAndTooManyTrials) {
   const std::string begin = "config = \"a.toml\"\nsearch = \"grid\"\n[keys]\n";
   EXPECT_THAT(error_of(begin + "a = \"1 .. 2\"\n"), HasSubstr("a grid needs lists of values"));
   std::string many = begin;
@@ -90,7 +90,7 @@ TEST_F(TableTest, AGridTakesNoRangesAndNotTooMany) {
   EXPECT_THAT(error_of(many), HasSubstr("more than 10000 combinations"));
 }
 
-TEST_F(TableTest, AFileThatIsNotThereIsNamed) {
+TEST_F(TableTest, AMissingFileIsNamed) {
   EXPECT_THROW((void)read_table(dir_ / "none.toml"), ConfigError);
   EXPECT_THROW((void)read_table(dir_), ConfigError);
 }

@@ -44,8 +44,9 @@ class TrafficTuneTest : public RunFolderTest {
   }
 };
 
-TEST_F(TrafficTuneTest, TheBetterPartGoesOnAndNothingIsTrainedTwice) {
-  // A job of an array trains one trial a little; the search takes it over.
+TEST_F(TrafficTuneTest, BetterTrialsContinueAndNothingIsTrainedTwice) {
+  // A job of an array (--trial) trains one trial with the first budget. The search then uses the
+  // result.
   const Outcome job = run(" --trial 1");
   ASSERT_EQ(job.exit_code, 0) << job.output;
   EXPECT_TRUE(fs::exists(run_of(1, 2) / "summary.json"));
@@ -54,10 +55,10 @@ TEST_F(TrafficTuneTest, TheBetterPartGoesOnAndNothingIsTrainedTwice) {
 
   const Outcome all = run();
   ASSERT_EQ(all.exit_code, 0) << all.output;
-  EXPECT_THAT(all.output, AllOf(HasSubstr("ppo.learning_rate"), HasSubstr("to the best")));
+  EXPECT_THAT(all.output, AllOf(HasSubstr("ppo.learning_rate"), HasSubstr("minus the best")));
   const auto study = json("study/tune.json");
   ASSERT_EQ(study["trials"].size(), 3U);
-  // Two of three are kept at 0.4, rounded up; all have both seeds.
+  // keep = 0.4 keeps two of the three trials, rounded up. All trials have both training seeds.
   EXPECT_EQ(study["trials"][0]["budget"], 3);
   EXPECT_EQ(study["trials"][1]["budget"], 3);
   EXPECT_EQ(study["trials"][2]["budget"], 1);
@@ -67,7 +68,7 @@ TEST_F(TrafficTuneTest, TheBetterPartGoesOnAndNothingIsTrainedTwice) {
   if (study["trials"][2]["trial"] == 1) {
     EXPECT_EQ(fs::last_write_time(run_of(1, 1).string() + ".json"), trained_at);
   }
-  // The training went on with these settings.
+  // Training seed 2 of trial 2 ran with the settings of this trial.
   std::ifstream config(run_of(2, 2) / "config.toml");
   std::stringstream text;
   text << config.rdbuf();
@@ -83,7 +84,7 @@ TEST_F(TrafficTuneTest, TheBetterPartGoesOnAndNothingIsTrainedTwice) {
 TEST_F(TrafficTuneTest, AFolderOfOtherSettingsIsRefused) {
   write_table("", "[0.001]");
   ASSERT_EQ(run(" --trial 0").exit_code, 0);
-  // Another figure of the same trainings needs no training.
+  // To compare the same trainings by another metric needs no training.
   const auto trained_at = fs::last_write_time(run_of(0, 1).string() + ".json");
   write_table("", "[0.001]", "gain");
   const Outcome other_figure = run(" --trial 0");
@@ -97,7 +98,7 @@ TEST_F(TrafficTuneTest, AFolderOfOtherSettingsIsRefused) {
                     HasSubstr("was learning_rate = 0.001, is now learning_rate = 0.002")));
 }
 
-TEST_F(TrafficTuneTest, WhatIsWrongIsSaidBeforeAnythingIsTrained) {
+TEST_F(TrafficTuneTest, ErrorsAreReportedBeforeAnythingIsTrained) {
   write_table("", "[0.001, -1.0]");
   const Outcome refused = run();
   EXPECT_EQ(refused.exit_code, 2);
@@ -113,14 +114,14 @@ TEST_F(TrafficTuneTest, WhatIsWrongIsSaidBeforeAnythingIsTrained) {
   EXPECT_THAT(trials.output, HasSubstr("trial 2: ppo.learning_rate=0.005"));
 }
 
-TEST_F(TrafficTuneTest, AFigureThatIsNotThereIsNamedWithThoseThatAre) {
+TEST_F(TrafficTuneTest, AnUnknownMetricIsNamedWithTheKnownOnes) {
   write_table("", "[0.001]", "ouflow");
   const Outcome job = run(" --trial 0");
   EXPECT_EQ(job.exit_code, 2);
   EXPECT_THAT(job.output, AllOf(HasSubstr("'ouflow'"), HasSubstr("outflow_vph")));
 }
 
-TEST_F(TrafficTuneTest, ASignalSavesAllAndTheSameCommandGoesOn) {
+TEST_F(TrafficTuneTest, AfterASignalTheSameCommandContinuesFromTheSaves) {
   write_table("ranks = 2\n", "[0.001]");
   std::ofstream(dir_ / "long.sh") << "cd " TRAFFIC_SOURCE_DIR "\nexec " TRAFFIC_BIN_DIR
                                      "/traffic_tune "

@@ -40,7 +40,7 @@ TEST(Trials, AGridHasEveryCombinationOnce) {
   EXPECT_EQ(trials[4].number, 4);
 }
 
-TEST(Trials, RandomOnesAreTheSameForTheSameSeedAndWithinTheirRanges) {
+TEST(Trials, RandomTrialsFollowFromTheSeedAndStayInTheirRanges) {
   Table table;
   table.trials = 400;
   table.choices = {list_of("a", {"x", "y"}), range_of(1e-4, 1e-2, true, false),
@@ -56,8 +56,8 @@ TEST(Trials, RandomOnesAreTheSameForTheSameSeedAndWithinTheirRanges) {
     whole.insert(trial.values[2]);
     EXPECT_LE(std::abs(std::stod(trial.values[3])), 1.0);
   }
-  // The range has two orders of magnitude, and about half of the 400 draws lie in each: 200, with a
-  // standard deviation of 10.
+  // The range spans two orders of magnitude. The expected number of the 400 draws in the lower one
+  // is 200, with a standard deviation of 10.
   EXPECT_NEAR(low, 200, 50);
   EXPECT_THAT(whole, ElementsAre("2", "3", "4", "5"));
   Table fewer = table;

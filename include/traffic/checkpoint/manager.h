@@ -64,7 +64,7 @@ class CheckpointManager {
   /// @throws ResourceError if the file cannot be written
   void save_best(const FileImage& image);
   /// Removes the part files that no checkpoint names any more. No rank may write parts of the next
-  /// checkpoint meanwhile. A damaged checkpoint does not protect the parts that it names.
+  /// checkpoint meanwhile. Parts that only damaged checkpoints name are removed, too.
   /// @return the files and folders that could not be read as checkpoints, each only the first time;
   ///   the caller logs them
   /// @throws ResourceError if a folder cannot be read or a part cannot be removed

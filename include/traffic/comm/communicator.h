@@ -40,7 +40,7 @@ class Communicator {
   /// Replaces the tensor by the sum, maximum or minimum over all ranks, as `op` says.
   /// Types: float32, float64, float16, bfloat16, int32, int64. Sums of float16 and bfloat16 are
   /// computed in float32.
-  /// @throws ShapeError if the tensor is not contiguous or has another type
+  /// @throws ShapeError if the tensor is not contiguous or its type is not one of these
   void all_reduce(const at::Tensor& tensor, ReduceOp op = ReduceOp::kSum);
 
   /// Replaces the tensor by the sum over ranks of scale * tensor; each rank passes its own scale.
@@ -76,7 +76,7 @@ class Communicator {
   // ranks.
 
   double all_reduce_scalar(double value, ReduceOp op = ReduceOp::kSum);
-  /// Checks that all ranks pass the same hash. `what` names its object in the error.
+  /// Checks that all ranks pass the same hash. In the error, `what` names the hashed object.
   /// @throws CommError "<what> differs: ..." naming the ranks whose hash differs from rank 0's
   void all_agree(std::uint64_t hash, const std::string& what);
   /// @return the text of rank `root`

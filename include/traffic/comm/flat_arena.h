@@ -19,7 +19,7 @@ using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 /// Position of one parameter in the flat tensor.
 struct ArenaEntry {
   std::string name;
-  std::int64_t offset = 0;  ///< in elements; a multiple of 16, i.e. of 64 bytes
+  std::int64_t offset = 0;  ///< offset in elements; a multiple of 16, i.e. of 64 bytes
   std::vector<std::int64_t> sizes;
   std::int64_t numel = 0;
 };

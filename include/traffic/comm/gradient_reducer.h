@@ -94,8 +94,8 @@ class GradientReducer {
   ///   communicates
   std::optional<ReduceResult> after_backward();
 
-  /// Reduces gradients that exist already and contain the factor loss_scale, without
-  /// before_backward() and after_backward(). Not available with accumulation.
+  /// Replaces before_backward() and after_backward() for gradients that exist already and contain
+  /// the factor loss_scale. Not available with accumulation.
   std::optional<ReduceResult> reduce(double local_weight = 1.0, double loss_scale = 1.0);
 
  private:

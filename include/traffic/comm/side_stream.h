@@ -22,8 +22,8 @@ class SideStream {
   /// far. Everything that the work refers to must live until join().
   virtual void submit(std::function<void()> work) = 0;
   /// Makes the caller's later operations wait for all submitted work.
-  /// @throws in a thread for CPU tensors, the exception of the first work that failed. The work
-  ///   submitted after it was not run
+  /// @throws the exception of the first work that failed, if a thread runs the work (CPU tensors).
+  ///   The thread has not run the work that was submitted after it
   virtual void join() = 0;
 };
 

@@ -23,7 +23,8 @@ struct Topology {
 };
 
 /// Makes the topology of rank `rank`.
-/// @param node_of_rank [size] any number that is equal for exactly the ranks of one node
+/// @param node_of_rank [size] any number for each rank; two ranks have the same number if and only
+///   if they run on the same node
 /// @throws CommError if `rank` is not a valid index of node_of_rank
 Topology make_topology(int rank, std::vector<int> node_of_rank);
 

@@ -1,7 +1,7 @@
 /// The configuration of all programs as typed structs, filled from a TOML file and the command line
-/// (load.h). A field is the value of a key: Run::seed that of the key run.seed. The initial value
-/// of a field is the default of its key. The schema (schema.h) contains the range, unit and help
-/// text of each key. A test checks that each field has a key in the schema.
+/// (load.h). A field holds the value of a key, for example Run::seed the value of run.seed. The
+/// initial value of a field is the default of its key. The schema (schema.h) contains the range,
+/// unit and help text of each key. A test checks that each field has a key in the schema.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,9 @@ struct Run {
   std::int64_t seed = 42;
   std::string device = "auto";        ///< auto (GPUs if there are any) | cuda | cpu
   std::int64_t threads_per_rank = 0;  ///< 0 means the node's cores divided by its ranks
-  /// Where a run continues: auto (the newest valid checkpoint, if any) | must (likewise, but fails
-  /// if there is none) | never | the path of a checkpoint.
+  /// Where a run continues: auto (the newest valid checkpoint, or a new start if there is none) |
+  /// must (the newest valid checkpoint, or an error if there is none) | never (a new start) | the
+  /// path of a checkpoint.
   std::string resume = "auto";
   std::string init_from;  ///< checkpoint with weights to start from; empty means random weights
   /// Whether a controller may be trained on an encoder and a world model with random weights.
@@ -78,8 +79,9 @@ struct Data {
   /// A chunk is a part of a file that is read as a whole. The samples of this many chunks are
   /// shuffled together.
   std::int64_t shuffle_chunks = 8;
-  std::int64_t cache_mb = 256;   ///< limit of a rank's decoded chunks and prepared batches
-  std::string shards = "mixed";  ///< which data a rank reads: mixed | time | region
+  std::int64_t cache_mb = 256;  ///< limit of a rank's decoded chunks and prepared batches
+  /// Which data a rank reads: mixed | time | region (explained in data/sampler.h).
+  std::string shards = "mixed";
   /// Sizes of the ranks' shares of the data: fixed (rank_weights) | measured (by the ranks'
   /// speeds).
   std::string shard_weights = "fixed";
@@ -139,14 +141,15 @@ struct Gpu {
 
 /// Limits of the memory that a run uses.
 struct Memory {
-  double target_memory_gb = 0;  ///< of all processes on a node; 0 means the memory of the node
-  double target_vram_gb = 0;    ///< of a rank on its GPU; 0 means the memory of the GPU
+  /// Limit for all processes on a node together; 0 means the memory of the node.
+  double target_memory_gb = 0;
+  double target_vram_gb = 0;  ///< limit for a rank on its GPU; 0 means the memory of the GPU
 };
 
 /// The simulated traffic, and what controllers may do in it.
 struct Env {
   std::string scenario = "merge";              ///< a .sumocfg or the name of a shipped scenario
-  std::vector<std::string> scenarios;          ///< to draw episodes from: "scenario:weight"
+  std::vector<std::string> scenarios;          ///< episodes are drawn from them: "scenario:weight"
   std::vector<std::string> sumo_args;          ///< further arguments of SUMO
   std::vector<std::string> cv_types = {"cv"};  ///< SUMO's types of connected vehicles
   /// Share of all vehicles that are connected; 0 means that cv_types determines which are.
@@ -169,7 +172,8 @@ struct Env {
   double all_red_s = 0.0;
   double min_green_s = 5.0;
   double max_green_s = 120.0;  ///< 0 means no limit
-  double phase_range = 0.5;    ///< share by which greens of fixed programs may be changed
+  /// Largest relative change of a green in a program with fixed durations.
+  double phase_range = 0.5;
   /// Objective of rewards and evaluations: ocr (share of the demand that gets through) | delay
   /// (time that vehicles lose) | auto (ocr in saturated traffic, else delay).
   std::string objective = "ocr";
@@ -281,11 +285,13 @@ struct Ppo {
   std::int64_t minibatch_size = 128;    ///< control steps of all ranks in a minibatch
   std::int64_t accumulation_steps = 1;  ///< parts of a minibatch, computed one after the other
   std::int64_t num_epochs = 10;         ///< passes over the batch in an iteration
-  /// Passes that fit the value alone before the first update.
+  /// Passes over the first batch that train the value network alone, before the first update of the
+  /// policy.
   std::int64_t value_first_epochs = 12;
-  /// Passes that fit the value alone before the updates of every iteration.
+  /// Passes over the batch of every iteration that train the value network alone, before the
+  /// updates of the policy.
   std::int64_t value_epochs = 0;
-  double value_lambda = 0.97;  ///< lambda of the returns that the passes for the value alone fit
+  double value_lambda = 0.97;  ///< lambda of the returns that these passes predict
   double learning_rate = 3e-4;
   double final_learning_rate = 3e-4;   ///< learning rate at the last iteration
   std::string lr_schedule = "linear";  ///< how the rate falls: linear | cosine
@@ -294,7 +300,7 @@ struct Ppo {
   double gamma = 0.99;
   double gae_lambda = 0.95;
   double clip_range = 0.2;
-  double vf_clip_range = 10.0;  ///< of standardised values; 0 means no clipping
+  double vf_clip_range = 10.0;  ///< maximum change of a standardised value; 0 means no limit
   double ent_coef = 0.01;
   double final_ent_share = 1.0;  ///< share of ent_coef that is left at the last iteration
   double vf_coef = 0.5;
@@ -336,8 +342,9 @@ struct Lagrange {
 struct Evaluation {
   std::string seeds = "100..119";  ///< seeds of the episodes; empty means no evaluation
   std::vector<std::string> controllers = {"none", "meter"};
-  /// A controller with at most this many more emergency stops, emergency brakings or collisions in
-  /// a run than without control still counts as safe.
+  /// A controller counts as unsafe if it causes additional emergency stops, emergency brakings or
+  /// collisions per run, compared with no control, and the 95 % interval of their number lies above
+  /// this limit.
   double safety_limit = 0;
 };
 
@@ -395,7 +402,7 @@ struct Comm {
 struct Checkpoint {
   std::int64_t save_interval_epochs = 5;
   std::int64_t save_interval_steps = 0;  ///< 0 means only at the ends of epochs
-  double save_interval_s = 300;          ///< time since the last checkpoint; 0 means not by time
+  double save_interval_s = 300;          ///< time until the next checkpoint; 0 means never by time
   std::int64_t keep_last = 3;
   std::int64_t max_save_failures = 3;
 };

@@ -21,8 +21,8 @@ std::string to_toml(const Plan& plan);
 /// "\"traffic\"".
 std::map<std::string, std::string> flatten(const Config& config);
 
-/// A hash of the [model] table. If two configurations have equal hashes, the parameters of a model
-/// of one fit the model of the other.
+/// A hash of the [model] table. Weights that were trained with one configuration fit every
+/// configuration with the same hash.
 std::uint64_t model_hash(const Config& config);
 
 }  // namespace traffic::config

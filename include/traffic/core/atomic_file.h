@@ -17,8 +17,8 @@ ResourceError io_error(std::string_view action, const std::filesystem::path& pat
                        int error_number);
 
 /// Replaces the content of the file at `path` by `bytes`. After a failure no temporary file is
-/// left, and the old file is untouched. There is one exception: if only the fsync after the rename
-/// fails, the new file is in place, but a power failure may still undo the rename.
+/// left, and the old file is untouched. Only if the fsync after the rename fails, the new file is
+/// already in place, but a power failure may still undo the rename.
 /// @throws ResourceError with path, cause and remedy
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
@@ -35,8 +35,8 @@ class AtomicFile {
 
   [[nodiscard]] const std::filesystem::path& temp_path() const noexcept { return temp_path_; }
   /// Makes the temporary file durable and gives it the target's name.
-  /// @throws ResourceError; the target is then untouched, with the same exception as for
-  /// write_file_atomically()
+  /// @throws ResourceError; the target is then unchanged, unless only the fsync after the rename
+  ///   failed (see write_file_atomically())
   void commit();
 
  private:

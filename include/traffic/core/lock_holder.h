@@ -1,6 +1,6 @@
 /// The content of run.lock: which process uses a run folder (docs/reference/run-folder.md). The
-/// process that takes the lock writes the file. traffic_status and processes that find the lock
-/// taken read it.
+/// process that takes the lock writes the file. traffic_status reads the file, and so does any
+/// process that finds the lock taken.
 #pragma once
 
 #include <sys/types.h>

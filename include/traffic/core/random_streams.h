@@ -27,8 +27,8 @@ enum RandomStream : std::uint64_t {
   kDemandScaleStream = 61,      ///< demands of training episodes of traffic lights
   kLightSamplingStream = 62,    ///< sampling seeds of lights when vehicles sample actions too
   kNetworkStream = 41,          ///< initial weights of off-policy learners
-  kGameStream = 42,             ///< games to learn from, by board and number
-  kOpponentStream = 43,         ///< the opponent in a game, by board and number
+  kGameStream = 42,             ///< games to learn from, by board and by number of the game
+  kOpponentStream = 43,         ///< the opponent in a game, by board and by number of the game
   kExplorationStream = 44,      ///< random actions of snakes in training, by rank and step
   kReplayStream = 45,           ///< transitions drawn from the replay, by rank and update
   kPastSelfStream = 46,         ///< which earlier version of the policy plays, by rank and round
@@ -37,13 +37,11 @@ enum RandomStream : std::uint64_t {
   kDrivingLoaderStream = 72,    ///< seed of the loader of driving training
   kAnchorStream = 73,           ///< k-means that finds the typical plans (anchors) of driving
   // Streams derived from an episode's seed.
-  kRetryStream = 21,                     ///< seed of the next attempt, by lost simulations
-  kConnectedStream = 0x6376,             ///< "cv" in ASCII: which vehicles are connected
+  kRetryStream = 21,          ///< seed of an episode's next attempt, by number of failed attempts
+  kConnectedStream = 0x6376,  ///< "cv" in ASCII: which vehicles are connected
   kRandomControllerStream = 0x72616e64,  ///< "rand": commands of the random controller
   kDecisionStream = 0x64656369646573,    ///< "decides": sampled decisions in evaluations
-  // Streams derived from an episode's sampling seed, the seed of the decisions that the policy
-  // draws
-  // at random.
+  // Streams derived from an episode's sampling seed, from which the policy draws random decisions.
   kDriverStream = 0x647269766572,  ///< "driver": whether script or policy drives in imitation
   // Streams derived from the seed of the loader of a data set.
   kBlockStream = 0x626c6f636b73,           ///< "blocks": order of the blocks of samples in an epoch

@@ -10,10 +10,10 @@ namespace traffic {
 /// most 120. It is 80 if standard output is no terminal.
 int output_width();
 
-/// Breaks every line that is longer than `width` at spaces. The new lines are indented: they begin
-/// below the last text of the line that follows two or more spaces, such as the explanation of an
-/// option. Text in the right half of the width does not count. A word that is longer than a line
-/// stays whole.
+/// Breaks every line that is longer than `width` at spaces. Two or more spaces within the line
+/// separate columns, as in the help of an option. The new lines begin below the last column that
+/// starts in the left half of the width. If there is no such column, they have the indentation of
+/// the line. A word that is longer than a line stays whole.
 std::string wrapped(std::string_view text, int width);
 
 }  // namespace traffic

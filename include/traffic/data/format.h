@@ -19,9 +19,10 @@
 ///   nodes/xy_m            f32 [N, 2]   nodes/vehicle_id  u32 [N]   nodes/in_degree  u16 [N]
 ///
 /// A node is a vehicle in a frame. Frame t has the nodes node_ptr[t] to node_ptr[t + 1] - 1 and the
-/// edges edge_ptr[t] to edge_ptr[t + 1] - 1. The edges of a frame are sorted by destination: as
-/// many edges as in_degree of its first node lead to this node, and so on. edges/src counts nodes
-/// within the frame. Episodes follow each other without gaps.
+/// edges edge_ptr[t] to edge_ptr[t + 1] - 1. The edges of a frame are sorted by destination. The
+/// first edges of a frame lead to its first node; in_degree of this node is their number. The next
+/// edges lead to the second node, and so on. edges/src counts nodes within the frame. Episodes
+/// follow each other without gaps.
 #pragma once
 
 #include <array>

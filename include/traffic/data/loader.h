@@ -26,7 +26,7 @@
 namespace traffic::data {
 
 struct LoaderOptions {
-  config::Data data;  ///< of which these members are used: batch_size, shuffle, drop_last,
+  config::Data data;  ///< the loader uses these members: batch_size, shuffle, drop_last,
                       ///< num_workers, prefetch_factor, persistent_workers, shuffle_chunks,
                       ///< cache_mb, shards, rank_weights, max_bad_file_share
   std::uint64_t seed = 0;

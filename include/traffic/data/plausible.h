@@ -25,8 +25,7 @@ inline constexpr double kLongestComparedStepS = 5;
 /// collision or at the end of a lane.
 [[nodiscard]] bool is_possible_acceleration(double accel_mps2, double speed_mps);
 
-/// Upper bound of the distance that a vehicle can move in `seconds`; it is rather too large than
-/// too small.
+/// Generous upper bound of the distance that a vehicle can move in `seconds`.
 /// @param faster_mps the higher of the vehicle's speeds at the beginning and at the end
 [[nodiscard]] double reach_m(double faster_mps, double seconds);
 

@@ -126,7 +126,7 @@ class Statistics {
   void close(const Frame& frame);
 
   StatisticsOptions options_;
-  std::string first_file_;  ///< for messages
+  std::string first_file_;  ///< path of the first file, for messages
   FeatureTable node_table_;
   FeatureTable edge_table_;
   double interval_s_ = 0;

@@ -20,7 +20,7 @@ struct WindowOptions {
   std::int64_t history_frames = 10;  ///< including the anchor; at least 1
   std::int64_t horizon_frames = 5;   ///< at least 1
   std::int64_t max_vehicles = 16;    ///< maximum number of vehicles in a crop; at least 1
-  std::int64_t stride_frames = 5;    ///< from one anchor to the next; at least 1
+  std::int64_t stride_frames = 5;    ///< frames from one anchor to the next; at least 1
   std::int64_t max_time_shift = 0;   ///< frames that augmentation may move an anchor either way
   /// Maximum number of samples of a split. The samples are spread evenly over the anchors of the
   /// split. 0 means all samples.

@@ -55,8 +55,8 @@ class DatasetWriter {
   /// @throws ResourceError if the file cannot be written
   void finish();
 
-  /// Marks node and global features that the recording did not contain. They must have been zero in
-  /// all frames. Call it before finish().
+  /// Marks node and global features that the recording did not contain. These features must be zero
+  /// in all frames. Call it before finish().
   void mark_missing(std::span<const std::string_view> names);
 
   [[nodiscard]] std::int64_t num_episodes() const;

@@ -46,16 +46,17 @@ struct MotionLimits {
 [[nodiscard]] Motion moved(const Motion& motion, const Controls& wanted, double wheelbase_m,
                            const MotionLimits& limits, double step_s);
 
-/// Follows one plan after the other. Accelerates so that the vehicle reaches the points of the next
-/// second in time. Steers by pure pursuit: towards a point of the path some metres ahead.
+/// Follows one plan after the other. Accelerates so that the vehicle comes as near as possible to
+/// the places where the plan wants it in half a second and in one second. Steers by pure pursuit:
+/// towards a point of the path some metres ahead.
 class PlanFollower {
  public:
   explicit PlanFollower(const Box& vehicle, const MotionLimits& limits = {});
 
   /// Takes a plan that begins at the present pose.
   void follow(const Plan& plan);
-  /// Moves the vehicle. A vehicle without a plan, or at the end of its plan, stops, and so does one
-  /// whose plan covers less than 0.4 m in its first second.
+  /// Moves the vehicle. It stops without a plan, at the end of its plan, and if its plan covers
+  /// less than 0.4 m in its first second.
   void step(double step_s);
 
   [[nodiscard]] const Motion& motion() const { return motion_; }

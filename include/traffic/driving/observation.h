@@ -41,7 +41,7 @@ struct ObserveOptions {
   bool history = true;    ///< if false, numbers and channels of the past are 0
 };
 
-/// Computes observations. Keeps memory between them, so each thread needs an object of its own.
+/// Computes observations. An object reuses its memory, so each thread needs an object of its own.
 class Observer {
  public:
   explicit Observer(const RasterSpec& spec) : raster_(spec) {}

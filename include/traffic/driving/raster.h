@@ -64,7 +64,7 @@ inline constexpr RasterSpec kSmallRaster{
 inline constexpr RasterSpec kFullRaster{
     .name = "full", .channels = 12, .rows = 128, .columns = 192, .cell_m = 0.5F};
 
-/// Draws images. Keeps memory between them, so each thread needs an object of its own.
+/// Draws images. An object reuses its memory, so each thread needs an object of its own.
 class Rasteriser {
  public:
   explicit Rasteriser(const RasterSpec& spec) : spec_(spec) {}

@@ -11,12 +11,12 @@
 
 namespace traffic::driving {
 
-/// A position relative to a lane.
+/// A position relative to the centre line of a lane.
 struct OnLane {
   std::int32_t lane = -1;
-  double along_m = 0.0;      ///< from the begin of the centre line to its nearest point
-  double to_left_m = 0.0;    ///< distance from the line, positive to its left
-  double distance_m = 0.0;   ///< to the nearest point; past the ends larger than |to_left_m|
+  double along_m = 0.0;     ///< distance from the line's begin to its point nearest to the position
+  double to_left_m = 0.0;   ///< distance from the line, positive to its left
+  double distance_m = 0.0;  ///< distance to that point; beyond the ends larger than |to_left_m|
   double heading_rad = 0.0;  ///< direction of the line at the nearest point
 };
 

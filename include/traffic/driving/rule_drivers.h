@@ -26,8 +26,9 @@ struct IdmParameters {
 };
 
 /// Drives along its route on the lanes' centre lines and keeps its distance by the intelligent
-/// driver model (Treiber, Hennecke and Helbing 2000). It stops at red lights and for vehicles that
-/// will cross its way first. It changes lanes if its route requires this and there is a gap.
+/// driver model (Treiber, Hennecke and Helbing 2000). It stops at red lights, and for vehicles that
+/// will cross its way and get there first. It changes lanes if its route requires this and there is
+/// a gap.
 class IdmDriver final : public Driver {
  public:
   explicit IdmDriver(const IdmParameters& parameters = {}) : parameters_(parameters) {}

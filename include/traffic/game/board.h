@@ -3,7 +3,7 @@
 /// Snakes 0..2 play against snakes 3..5. A step consists of three parts:
 ///
 /// 1. The snakes move in the order of their numbers. The first head that reaches a bean eats it. A
-///    snake that eats grows by one segment: its tail stays. The tails of all others move on.
+///   snake that eats grows by one segment: its tail stays. The tails of all other snakes move on.
 /// 2. A snake whose head shares its cell with any other segment dies. It returns with kStartLength
 ///    segments in the first place with enough free cells, searched by rows from the upper left.
 /// 3. New beans replace the eaten ones.
@@ -59,7 +59,7 @@ struct alignas(64) Board {
   std::uint8_t num_beans = 0;
   std::uint8_t num_steps = 0;
   bool over = false;
-  Rng rng{0};  ///< places beans and replaces moves backwards
+  Rng rng{0};  ///< places beans, and replaces moves backwards by other moves
 };
 
 /// Result of a step for each snake.

@@ -4,9 +4,8 @@
 /// All features lie in -1 .. 1. The surroundings of a snake, in this order:
 ///
 /// - For each of five beans, the one nearest to this snake first: 1 / steps of the shortest way to
-/// the
-///   bean from this snake, from its nearest teammate and from its nearest enemy. Zeros if there is
-///   no way or no such bean.
+///   the bean from this snake, from its nearest teammate and from its nearest enemy. Zeros if there
+///   is no way or no such bean.
 /// - For each cell at most kWindowRadius rows and columns away from the head, by rows and without
 ///   the head's own cell, two features. The first is 1 for a segment that stays in the next step,
 ///   0.25 for a tail, otherwise 0. The second is 1 for an enemy's head, -1 for a teammate's head,

@@ -20,8 +20,9 @@ namespace traffic::model {
 /// about each of them again in every control period.
 inline constexpr double kUnadvised = 0.2;
 
-/// Numbers of features (columns) in the controller's inputs. A row of `own` contains first other
-/// features of a candidate, then the advice, then the features for the impact.
+/// Numbers of features (columns) in the controller's inputs. A row of CandidateBatch::own contains
+/// the advice and the features for the impact in its last columns, in this order, and all other
+/// features of the candidate before them.
 struct ControllerInputs {
   std::int64_t own = 0;       ///< all features of a candidate
   std::int64_t shared = 0;    ///< features of a state, shared by its candidates

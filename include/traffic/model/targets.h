@@ -8,7 +8,7 @@
 // clang-format on
 ///
 /// For the four components, scale(t) is 0.85 t^1.4 m, 0.86 t^0.7 m/s, 1 m/s2 and 1 lane, with t in
-/// seconds. It approximates how the typical deviation grows with t.
+/// seconds. scale(t) approximates how the typical deviation grows with t.
 #pragma once
 
 #include <torch/types.h>

@@ -52,8 +52,8 @@ struct Program {
   /// error are those of this process unless a pair replaces them.
   std::vector<std::pair<int, int>> fds = {};
   std::vector<std::string> set_environment = {};  ///< "NAME=value", added to the inherited ones
-  /// True for a program that can be started again. When memory runs out, the kernel kills it before
-  /// this process. It writes no core file.
+  /// True for a program that can be started again. When memory runs out, the kernel kills this
+  /// program first, before the process that has started it. The program writes no core file.
   bool expendable = false;
 };
 

@@ -78,7 +78,7 @@ class Replay {
   /// All segments, oldest first. All but the last are full and do not change while the caller holds
   /// them. If the last one is not full, it is a copy.
   [[nodiscard]] Segments segments() const;
-  /// Replaces all segments. Keeps the newest ones if there are too many.
+  /// Replaces all segments. If there are more than max_segments(), keeps the newest ones.
   /// @throws Error if a segment has another shape, or if one other than the last is not full
   void restore(const Segments& segments);
   /// Marks a gap: the next step that is pushed does not continue the last one. Gaps lie between

@@ -22,7 +22,7 @@ struct Summary {
   std::int64_t steps = 0;  ///< steps (iterations) done
   double seconds = 0.0;    ///< duration
   std::map<std::string, double> rates;       ///< e.g. samples_per_s, env_steps_per_s
-  std::optional<double> startup_s;           ///< from the launch to the end of the first step
+  std::optional<double> startup_s;           ///< time from the launch to the end of the first step
   std::vector<std::int64_t> peak_rss_bytes;  ///< peak resident memory of each rank
   std::map<std::string, double> time_share;  ///< share of the duration that each activity took
   /// The training's own results, such as the metrics of its best parameters.

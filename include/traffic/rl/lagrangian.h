@@ -1,6 +1,6 @@
-/// The safety constraint of the training ppo_constrained (phase 3): the mean safety cost of an
-/// episode must not exceed a limit. A Lagrange multiplier weighs the cost against the reward, and
-/// rises while the policy exceeds the limit.
+/// The safety constraint of the training ppo_constrained (phase 3): the mean safety cost of a
+/// control step must not exceed a limit. A Lagrange multiplier weighs the cost against the reward,
+/// and rises while the policy exceeds the limit.
 #pragma once
 
 #include <torch/types.h>
@@ -9,8 +9,9 @@
 
 namespace traffic::rl {
 
-/// The Lagrange multiplier. All ranks must update it with the same cost, the mean over the episodes
-/// of all ranks. To save it, save value(); to restore it, call set_value().
+/// The Lagrange multiplier. All ranks must update it with the same cost: the cost per control step,
+/// averaged over the episodes of all ranks. To save it, save value(); to restore it, call
+/// set_value().
 /// Source: Ray et al. 2019, "Benchmarking safe exploration".
 class LagrangeMultiplier {
  public:

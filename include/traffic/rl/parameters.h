@@ -27,7 +27,7 @@ struct PpoParameters {
 };
 
 struct ConstraintParameters {
-  double cost_limit = 0.1;     ///< maximum of the mean cost of an episode
+  double cost_limit = 0.1;     ///< maximum of the mean cost of a control step
   double lagrange_lr = 0.05;   ///< change of the multiplier per unit of cost over the limit
   double lagrange_init = 0.0;  ///< initial multiplier
   double lagrange_max = 10.0;

@@ -92,9 +92,9 @@ struct ControlLimits {
 /// A command in force.
 struct ActiveCommand {
   Command command;
-  double until_s = 0;           ///< simulated time at which the command ends
-  int conflict = -1;            ///< the conflict that was ahead when it was given; -1: none
-  double picked_speed_mps = 0;  ///< the vehicle's speed when it was given
+  double until_s = 0;  ///< simulated time at which the command ends
+  int conflict = -1;   ///< the conflict that was ahead when the command was given; -1: none
+  double picked_speed_mps = 0;  ///< the vehicle's speed when the command was given
   bool lane_asked = false;      ///< whether the lane change was requested from SUMO
   /// For kArriveLate: simulated time at which the conflicting streams lose the greens that counted
   /// when the command was given. From then on the command has no effect, even if these streams get

@@ -50,7 +50,7 @@ struct WaitingVehicle {
 
 /// Inputs of a step besides the positions and speeds of vehicles.
 struct StepEvents {
-  double time_s = 0;  ///< since the start of the episode, after the step
+  double time_s = 0;  ///< time since the start of the episode, after the step
   std::vector<WaitingVehicle> waiting;
   std::vector<LightState> lights;  ///< [Road::lights]
   int collisions = 0;

@@ -16,7 +16,7 @@ struct RoutePlan {
   /// The conflict ahead of one edge of the route.
   struct Ahead {
     int conflict = -1;     ///< -1: none until the end of the route
-    double to_line_m = 0;  ///< from the end of this edge to the stop line
+    double to_line_m = 0;  ///< distance from the end of this edge to the stop line
   };
   std::vector<int> edges;
   std::vector<double>

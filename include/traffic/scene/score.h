@@ -24,9 +24,9 @@ struct EpisodeScore {
   double speed_sum = 0;            ///< m/s, summed over vehicle_steps
   double speed_square_sum = 0;     ///< m2/s2, summed over vehicle_steps
   double abs_accel_sum = 0;        ///< m/s2, summed over vehicle_steps
-  double time_loss_s = 0;     ///< sum of the vehicles' timeLoss as in SUMO's trip information: time
-                              ///< beyond that of driving as fast as allowed; scheduled stops do
-                              ///< not count
+  /// Sum of the vehicles' timeLoss as in SUMO's trip information: how much longer they drove than
+  /// at the allowed speed. Scheduled stops do not count.
+  double time_loss_s = 0;
   double standing_s = 0;      ///< vehicle-seconds under kStandingMps
   double depart_delay_s = 0;  ///< sum of the vehicles' departDelay, also of those that still wait
                               ///< or that SUMO discarded while they waited

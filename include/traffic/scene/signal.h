@@ -17,7 +17,7 @@ bool may_drive(char state);
 struct SignalPhase {
   double duration_s = 0;
   std::string state;      ///< one letter per link
-  std::string name = {};  ///< in NEMA programs the phase's number
+  std::string name = {};  ///< the phase's number in NEMA programs
   double min_s = 0;       ///< shortest duration that the program allows
   double max_s = 0;       ///< longest duration; equal to min_s if the program fixes the duration
 };

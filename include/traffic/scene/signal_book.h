@@ -39,7 +39,7 @@ inline constexpr double kClearanceS = 10.0;
 inline constexpr double kLongestClearanceS = 30.0;
 
 /// How a controller acts on lights: it takes them over and chooses their greens, or the lights keep
-/// their programs and it only sets the durations of the phases.
+/// their programs and the controller only sets the durations of the phases.
 enum class SignalMode : std::uint8_t { kTakesOver, kKeepsPrograms };
 
 /// A command for one light. With SignalMode::kTakesOver only `green` counts, with
@@ -141,7 +141,7 @@ class SignalBook {
     int phase = -1;               ///< phase of the program; -1: not known, or program was left
     double phase_since_s = 0;     ///< start of the phase
     double phase_left_s = 0;      ///< time until its end
-    bool phase_is_set = false;    ///< its duration was set
+    bool phase_is_set = false;    ///< a command has set its duration
     std::vector<double> shown_s;  ///< time at which each green was last shown; with a kept
                                   ///< program an element for each phase
   };

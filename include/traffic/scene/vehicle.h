@@ -62,7 +62,7 @@ struct Vehicle {
   int behind = 0;             ///< number of vehicles behind it with the same stop_lane
   bool braking = false;       ///< brakes harder than kHardBrakeMps2
   bool unsafe = false;        ///< headway or time-to-collision is below a limit of ShieldLimits
-  bool fresh = true;          ///< has departed since the last update
+  bool fresh = true;          ///< whether it has departed since the last update
   double previous_speed_mps = 0;
   double step_loss_s = 0;     ///< growth of time_loss_s in the last step
   double counted_loss_s = 0;  ///< part of time_loss_s that the scores already include

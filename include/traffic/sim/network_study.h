@@ -59,7 +59,7 @@ struct NetworkStudy {
   double vehicles = 0;                   ///< expected until the end of the episode; without an
                                          ///< end, flows that never end are counted for an hour
   double written_out = 0;                ///< vehicles on routes whose edges the files list
-  double random_vehicles = 0;            ///< vehicles that depart at other times with another seed
+  double random_vehicles = 0;            ///< vehicles whose departure times depend on the seed
   bool demand_without_end = false;       ///< a flow ends only with the simulation
   double last_depart_s = 0;              ///< time of the last departure, since the begin
   bool demand_elsewhere = false;         ///< a saved state adds vehicles that were not counted

@@ -63,7 +63,7 @@ struct EnvOptions {
 /// A file in which SumoEnv::save() has stored traffic. SumoEnv::resume() continues from it.
 struct SavedTraffic {
   std::filesystem::path file;
-  double time_s = 0;  ///< since the start of the saved episode
+  double time_s = 0;  ///< time since the start of the saved episode
 };
 
 class Simulator;
@@ -102,8 +102,8 @@ class SumoEnv {
   /// Vehicles, routes, positions and lights are as they were saved. Features over past time
   /// (passages of the last 30 s, accelerations) are right once the simulation has run for that
   /// time. The counts of the score begin at 0, but vehicles on the road count as departed, with the
-  /// share of their routes that they have covered. SUMO draws the speeds of vehicles that enter
-  /// later anew.
+  /// share of their routes that they have covered. SUMO draws new random speeds for vehicles that
+  /// enter later.
   /// @throws DataError with SUMO's own message if the file cannot be loaded
   void resume(const SavedTraffic& saved, std::uint64_t seed,
               const std::vector<std::string>& extra_args = {});
@@ -120,9 +120,9 @@ class SumoEnv {
   /// Commands lights from the next step on, after take_signals().
   /// @throws Error for a light that may not switch
   void apply(std::span<const scene::SignalCommand> commands);
-  /// Sets the speed limit of all lanes of an edge from the next step on, until the next reset.
-  /// SUMO counts time lost against the limit in force, so a lower limit alone reduces the time lost
-  /// in scores.
+  /// Sets the speed limit of all lanes of an edge from the next step on, until the next reset. SUMO
+  /// counts as lost only the time beyond that of driving at the limit in force, so a lower limit by
+  /// itself reduces the time lost in scores.
   /// @param edge index in Road::edges
   void set_speed_limit(int edge, double limit_mps);
   /// The lights and the vehicles before them, after take_signals(). Valid until the next step or

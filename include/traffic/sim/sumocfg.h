@@ -20,7 +20,8 @@ std::vector<std::filesystem::path> scenario_files(const std::string& scenario,
 /// Writes a .sumocfg with which SUMO's own programs simulate the first episode of a SumoEnv with
 /// these options. The file has the episode's seed, demand and arguments, names files by their
 /// absolute paths, and asks for no output.
-/// @param settings more options of SUMO by name; they replace the others
+/// @param settings more options of SUMO by name; they replace options of the same name from the
+///   scenario and from the arguments
 void write_sumocfg(const EnvOptions& options, const std::map<std::string, std::string>& settings,
                    const std::filesystem::path& file);
 

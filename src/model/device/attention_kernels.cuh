@@ -42,8 +42,8 @@ struct DestinationArguments {
   const float* probability;  // [E, heads]
   float* grad_qkv;           // [N, 3 d]: the kernel writes the first d columns (queries)
   float* grad_score;         // [E, heads]
-  float* score_features;     // [heads, N, 4]: sum of grad_score * features over the in-edges
-  float* value_features;     // [heads, N, 4]: sum of probability * features over the in-edges
+  float* score_features;     // [heads, N, 4]: sum of grad_score * features over the incoming edges
+  float* value_features;     // [heads, N, 4]: sum of probability * features over the incoming edges
 };
 
 // Arguments of the second kernel of the backward pass, which goes over the outgoing edges of each

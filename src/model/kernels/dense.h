@@ -66,7 +66,8 @@ inline void product(const Product& p) {
   for (; column + 4 * kLanes <= p.columns; column += 4 * kLanes) product_columns<4>(p, column);
   for (; column + 2 * kLanes <= p.columns; column += 2 * kLanes) product_columns<2>(p, column);
   for (; column + kLanes <= p.columns; column += kLanes) product_columns<1>(p, column);
-  // The last columns are computed together with some earlier ones, which get the same values again.
+  // The last vector of columns overlaps with columns that were computed before; they get the same
+  // values again.
   if (column < p.columns) product_columns<1>(p, p.columns - kLanes);
 }
 

@@ -155,7 +155,7 @@ template <typename T>
 TRAFFIC_INLINE auto narrow(const Pair<T>& x) {
   return Pair<decltype(narrow(x.low))>{narrow(x.low), narrow(x.high)};
 }
-/// Lane by lane. Where an argument is NaN, the result is b.
+/// Maximum and minimum, lane by lane. In a lane where an argument is NaN, the result is b.
 template <typename T>
 TRAFFIC_INLINE Pair<T> maximum(const Pair<T>& a, const Pair<T>& b) {
   return {maximum(a.low, b.low), maximum(a.high, b.high)};

@@ -161,8 +161,8 @@ function drawVehicle(context, vehicle, scale) {
   context.restore();
 }
 
-// Draws the ways that the driven vehicles plan for the next three seconds. The plans are those of
-// the last frame before the time shown.
+// Draws the ways that the driven vehicles plan for the next three seconds. The drivers made these
+// plans in the last frame before the time shown.
 function drawPlans(context, recording, scale) {
   if (!recording.plans) return;
   const frame = Math.floor(Math.max(0, (time - recording.begin_s) / recording.frame_s) + 1e-6);

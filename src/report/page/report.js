@@ -16,8 +16,8 @@ function sameRoute(recording, route) {
   return recording.routes.find((one) => one.from === route.from && one.to === route.to && one.rows === route.rows);
 }
 
-// Sorts recordings for display: first no control, then the others from the last to the first. The
-// trained controller, which is recorded last, thereby comes before the scripts.
+// Sorts recordings for display: first the one without control, then the controllers from the last to
+// the first. The trained controller, which is recorded last, thereby comes before the scripts.
 function inOrder(recordings) {
   const none = recordings.filter((one) => one.controller === 'none');
   const rest = recordings.filter((one) => one.controller !== 'none').reverse();

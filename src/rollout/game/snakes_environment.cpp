@@ -53,8 +53,9 @@ Environment::Answer SnakesEnvironment::answer(std::span<std::byte> room,
                                               const std::array<float, game::kSnakes>& rewards) {
   SnakesAnswer answer{.features = {}, .rewards = rewards};
   game::write_features(arena_.view(0, start_.team), answer.features);
-  TRAFFIC_CHECK(room.size() >= sizeof(answer), "there is room for {} bytes, expected at least {}",
-                room.size(), sizeof(answer));
+  TRAFFIC_CHECK(room.size() >= sizeof(answer),
+                "an answer has room for {} bytes, expected at least {}", room.size(),
+                sizeof(answer));
   std::memcpy(room.data(), &answer, sizeof(answer));
   return {.size_bytes = sizeof(answer), .done = arena_.board(0).over};
 }

@@ -23,7 +23,7 @@
 namespace traffic::rollout {
 namespace {
 
-/// Maximum seconds of one wait for a command; then the process waits again. They may be many,
+/// Maximum seconds of one wait for a command; then the process waits again. The wait may be long,
 /// because the kernel ends this process when its rollout worker ends.
 constexpr double kPatienceS = 3600.0;
 

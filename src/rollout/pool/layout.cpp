@@ -104,7 +104,7 @@ Bell& bell_of(std::span<std::byte> bells, std::uint32_t rank) {
 }
 
 SlotView slot_view(std::span<std::byte> slot, const Geometry& geometry) {
-  TRAFFIC_CHECK(slot.size() == geometry.slot_bytes(), "a slot has {} bytes, found {}",
+  TRAFFIC_CHECK(slot.size() == geometry.slot_bytes(), "expected a slot of {} bytes, found {}",
                 geometry.slot_bytes(), slot.size());
   return {.head = &at<SlotHead>(slot, 0),
           .command = slot.subspan(command_offset(), geometry.command_bytes),

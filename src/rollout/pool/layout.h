@@ -73,7 +73,7 @@ enum class FatalState : std::uint32_t { kNone = 0, kWriting, kWritten };
 struct alignas(kLine) PoolHead {
   std::uint64_t layout;  ///< layout_hash(), written last
   Geometry geometry;
-  double env_timeout_s;          ///< silent for longer, a simulation is replaced
+  double env_timeout_s;          ///< a simulation that is silent for longer is replaced
   std::uint32_t max_restarts;    ///< maximum failures of a simulation between finished episodes
   SharedText<4096> env_program;  ///< path of the program that the workers start
   std::atomic<std::uint32_t>
@@ -113,8 +113,8 @@ enum class ReplyKind : std::uint32_t {
 
 /// Counts of one simulation since the pool was created.
 struct SlotCounters {
-  std::atomic<std::uint64_t> restarts;  ///< processes started after the first; by the worker
-  std::atomic<std::uint64_t> timeouts;  ///< silent processes that were killed; by the worker
+  std::atomic<std::uint64_t> restarts;  ///< processes after the first; written by the worker
+  std::atomic<std::uint64_t> timeouts;  ///< silent processes killed; written by the worker
   std::atomic<std::uint64_t> lost;      ///< lost episodes; written by the rank
   std::atomic<std::uint64_t> rejected;  ///< invalid answers; written by the rank
   std::atomic<std::uint64_t> steps;     ///< steps begun; written by the simulation

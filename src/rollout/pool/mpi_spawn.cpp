@@ -30,8 +30,8 @@ class Info {
   MPI_Info info_ = MPI_INFO_NULL;
 };
 
-/// A communicator of this rank alone that returns errors. With MPI's default error handler, a
-/// failed spawn would end the rank without a message of this program.
+/// A communicator that contains only this rank and returns errors to the caller. With MPI's default
+/// error handler, a failed spawn would end the rank without a message of this program.
 class OwnComm {
  public:
   OwnComm() {

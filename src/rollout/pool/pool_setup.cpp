@@ -16,8 +16,8 @@ void require_program(const std::filesystem::path& program) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(program, ignored)) {
     throw WorkerError(
-        "there is no program {}; build it (./launch/build.sh) or install it beside "
-        "the one that runs now",
+        "there is no program {}; build it (./launch/build.sh) or install it in the folder of the "
+        "running program",
         program.string());
   }
   if (access(program.c_str(), X_OK) != 0) {

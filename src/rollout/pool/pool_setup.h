@@ -1,5 +1,5 @@
-/// Checks that a WorkerPool can start, and the choice of its sizes. pool_start.cpp calls these
-/// functions before it starts any process.
+/// Checks that a WorkerPool can start, and chooses its sizes. pool_start.cpp calls these functions
+/// before it starts any process.
 #pragma once
 
 #include "pool_memory.h"

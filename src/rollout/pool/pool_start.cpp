@@ -25,8 +25,8 @@ namespace {
 // Time limits on an idle machine, in seconds. On one machine MPI starts a worker in 20 ms, and the
 // worker is ready at once. The limits are much longer, because on several machines MPI first starts
 // daemons, and programs may have to be loaded from a network file system.
-constexpr double kSpawn_s = 90.0;  ///< for MPI to start the processes
-constexpr double kStart_s = 30.0;  ///< for every started worker to give a sign of life
+constexpr double kSpawn_s = 90.0;  ///< time for MPI to start the processes
+constexpr double kStart_s = 30.0;  ///< time for every started worker to give a sign of life
 constexpr double kMeet_s = 60.0;   ///< added to both limits for ranks that wait for other ranks
 /// Number of attempts to start the workers. A start that failed because the machine was busy may
 /// succeed the second time.

@@ -11,7 +11,7 @@ namespace traffic::rollout {
 /// Creates the memory of a pool on every node and starts the additional workers that the pool
 /// needs. Collective.
 /// @return the memory of this rank's node
-/// @throws as WorkerPool's constructor, the same on all ranks
+/// @throws the errors of WorkerPool's constructor, the same one on all ranks
 PoolMemory start_pool(const comm::MpiSession& session, const WorkerPoolSpec& spec);
 
 }  // namespace traffic::rollout

@@ -21,7 +21,7 @@ class RankSlot {
   struct Answer {
     ReplyKind kind = ReplyKind::kLost;
     std::uint32_t incarnation = 0;
-    std::uint64_t size = 0;  ///< of the payload, as the simulation claims; not checked yet
+    std::uint64_t size = 0;  ///< size of the payload, as the simulation claims; not checked yet
   };
 
   explicit RankSlot(SlotView view) : view_(view) {}

@@ -15,8 +15,9 @@
 
 namespace traffic::rollout {
 
-/// Pause in seconds before a simulation is started again. There is none after the first failure.
-/// After the second failure in a row it is 0.1 s, and it doubles with each further one, up to 2 s.
+/// Pause in seconds before a simulation is started again. There is no pause after the first
+/// failure. After the second failure in a row the pause is 0.1 s, and it doubles with each further
+/// failure, up to 2 s.
 double restart_pause_s(std::uint32_t failures_in_row);
 
 class Supervisor {
@@ -38,7 +39,7 @@ class Supervisor {
  private:
   /// One of the worker's simulations.
   struct Env {
-    std::uint32_t index;  ///< of the simulation on this node
+    std::uint32_t index;  ///< index of the simulation on this node
     os::Mapping mapping;
     WorkerSlot slot;
     os::ChildProcess process = {};  ///< if it is empty, tend() starts a process

@@ -56,7 +56,7 @@ struct WorkerPool::State {
   const comm::MpiSession& session;
   std::optional<PoolMemory> memory;
   std::vector<MyEnv> envs;      ///< one for each element of my_envs(), in this order
-  double worker_silence_s = 0;  ///< without a sign of life for longer, a worker counts as stopped
+  double worker_silence_s = 0;  ///< a worker that is silent for longer counts as stopped
   std::int64_t oom_kills_before = num_oom_kills();
   bool closed = false;
 };

@@ -34,8 +34,8 @@ class ActingVehicles final : public AgentInSimulation {
  private:
   /// Stores the present frame if the rank observes the vehicles in this episode.
   void note_frame();
-  /// Counts, for each vehicle under control, its steps, and those with hard braking or an unsafe
-  /// gap of it or its follower.
+  /// For each vehicle under control, counts its steps, and the steps in which the vehicle or its
+  /// follower brakes hard or is too close to the vehicle ahead.
   void note_controlled();
 
   scene::CandidateRule candidate_rule_;

@@ -1,4 +1,5 @@
-// The table of agents: how the messages about each agent are written and read.
+// The table of agents: how long the sections of each agent in messages can be, how its section of
+// an answer is read, and which program simulates it.
 #include "traffic/rollout/traffic/agent_format.h"
 
 #include <algorithm>

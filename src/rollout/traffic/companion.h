@@ -1,5 +1,5 @@
 /// Companion, the scripted controller named by env.beside. It acts in the same simulation as the
-/// policy that is trained, for example on agents that the policy does not control.
+/// policy that is trained, on the agents that the policy does not control.
 #pragma once
 
 #include <cstdint>

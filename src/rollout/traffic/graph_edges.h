@@ -18,13 +18,15 @@ inline void check_edges(std::span<const std::int32_t> edge_ptr,
   const auto nodes = static_cast<std::int32_t>(edge_ptr.size()) - 1;
   if (edge_ptr.front() != 0 || edge_ptr.back() != edges ||
       !std::is_sorted(edge_ptr.begin(), edge_ptr.end())) {
-    throw WorkerError("observation's edge_ptr does not rise from 0 to {}, the number of edges",
-                      edges);
+    throw WorkerError(
+        "in a graph of the observation, edge_ptr does not rise from 0 to {}, the number of edges",
+        edges);
   }
   for (const std::int32_t source : edge_src) {
     if (source < 0 || source >= nodes) {
-      throw WorkerError("observation's edge comes from node {}, but there are {} nodes", source,
-                        nodes);
+      throw WorkerError(
+          "in a graph of the observation, an edge comes from node {}, but there are only {} nodes",
+          source, nodes);
     }
   }
 }

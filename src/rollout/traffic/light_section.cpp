@@ -32,17 +32,17 @@ void check_choices(const LightSection& lights, std::uint64_t rows) {
     if (!ordered || choice.num_greens < 2 || choice.present < 0 ||
         choice.present >= choice.num_greens) {
       throw WorkerError(
-          "observation lists light {} with {} greens, of which green {} is on; expected lights "
-          "below "
-          "{} in ascending order, at least 2 greens, and the index of one of them",
+          "the observation lists light {} with {} greens and present green {}; expected lights "
+          "below {} in ascending order, at least 2 greens, and the index of one of them as the "
+          "present green",
           choice.light, choice.num_greens, choice.present, lights.lost_s.size());
     }
     light = choice.light;
     announced += static_cast<std::uint64_t>(choice.num_greens);
   }
   if (announced != rows) {
-    throw WorkerError("observation has {} rows of greens, but its choices have {} greens", rows,
-                      announced);
+    throw WorkerError("the observation has features of {} greens, but its choices list {} greens",
+                      rows, announced);
   }
 }
 
@@ -73,7 +73,7 @@ void read_lights(ByteReader& reader, Period& period) {
   require_plausible(out.rows, "rows");
   check_choices(out, rows);
   if (head.num_nodes != 0 && head.num_nodes != head.num_lights) {
-    throw WorkerError("observation's graph has {} lights, expected {}", head.num_nodes,
+    throw WorkerError("the graph in the observation has {} lights, expected {}", head.num_nodes,
                       head.num_lights);
   }
 }

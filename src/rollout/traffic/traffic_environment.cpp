@@ -32,7 +32,7 @@ constexpr double kLookBack_s = scene::kRecentS;
 const std::string& scenario_of(const EpisodeSpec& spec,
                                const std::vector<config::ScenarioShare>& mix) {
   if (static_cast<std::size_t>(spec.traffic.scenario) >= mix.size()) {
-    throw WorkerError("an episode of scenario {} was ordered, but there are {} scenarios",
+    throw WorkerError("an order asks for scenario number {}, but there are only {} scenarios",
                       spec.traffic.scenario, mix.size());
   }
   return mix[static_cast<std::size_t>(spec.traffic.scenario)].scenario;

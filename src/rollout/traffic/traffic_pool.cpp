@@ -66,9 +66,8 @@ std::optional<Event> TrafficPool::wait_any(std::span<const int> envs, double tim
     read_period(pool_->answer(event->env), period);
     if (period.done() != event->done) {
       throw WorkerError(
-          "the simulation contradicts itself: whether the episode has ended is {} in its period, "
-          "but "
-          "{} in the head of its message",
+          "the simulation contradicts itself on whether the episode has ended: its control period "
+          "says {}, but the kind of its answer says {}",
           period.done(), event->done);
     }
   } catch (const WorkerError& error) {

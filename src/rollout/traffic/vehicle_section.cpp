@@ -58,7 +58,7 @@ void write_frame(const scene::FrameView& frame, ByteWriter& section) {
 
 void check_ids(std::span<const std::uint32_t> ids) {
   if (std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) != ids.end()) {
-    throw WorkerError("observation's vehicle ids are not ascending");
+    throw WorkerError("the vehicle ids in the observation are not ascending");
   }
 }
 
@@ -67,9 +67,8 @@ scene::FrameView read_frame(ByteReader& reader, std::size_t num_features) {
   const FrameHead& head = reader.take<FrameHead>(1, "a frame")[0];
   if (head.mark != kFrameMark || head.features != num_features) {
     throw WorkerError(
-        "observation is damaged: a frame with {} features per vehicle was expected, but other "
-        "bytes "
-        "were found",
+        "the observation is damaged: expected a frame with {} features per vehicle, found other "
+        "bytes",
         num_features);
   }
   // Each count is read from shared memory once. If the simulation changes it later, the value that
@@ -101,8 +100,8 @@ void check_candidates(const VehicleSection& vehicles, std::int64_t num_conflicts
     if (candidate.node < 0 || candidate.node >= nodes || candidate.conflict < 0 ||
         candidate.conflict >= num_conflicts || candidate.approach < -1) {
       throw WorkerError(
-          "observation's candidate is vehicle {} before conflict {} on approach {}; expected a "
-          "vehicle below {}, a conflict below {} and an approach of at least -1",
+          "a candidate in the observation is node {} before conflict {} on approach {}; expected a "
+          "node below {}, a conflict below {} and an approach of at least -1",
           candidate.node, candidate.conflict, candidate.approach, nodes, num_conflicts);
     }
   }
@@ -114,8 +113,10 @@ void check_commands(std::span<const scene::Command> commands) {
         command.lane_change < scene::LaneChange::kRight ||
         command.lane_change > scene::LaneChange::kLeft || !std::isfinite(command.value) ||
         !std::isfinite(command.hold_s)) {
-      throw WorkerError("observation's command for vehicle {} is unknown or not finite",
-                        command.vehicle_id);
+      throw WorkerError(
+          "the command for vehicle {} in the observation has an unknown kind or a number that is "
+          "not finite",
+          command.vehicle_id);
     }
   }
 }

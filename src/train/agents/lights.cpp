@@ -26,8 +26,9 @@ LightKind kind_of(const config::Lights& settings) {
           .keeps_programs = config::keeps_programs(settings.advisor)};
 }
 
-/// The amount by which a vehicle before the light raises the network's initial output for the green
-/// that it will use. With Q-learning an output is a value in units of the reward, with PPO a logit.
+/// The amount by which each vehicle before the light raises the initial output of the network for
+/// the green that lets this vehicle pass. With Q-learning an output is a value in units of the
+/// reward, with PPO a logit.
 double first_logit_of_a_vehicle(const config::Lights& settings, bool by_values) {
   constexpr double kSavedByAGreen_s = 10.0;  // estimated time that a vehicle saves with this green
   return by_values ? settings.reward_scale * kSavedByAGreen_s : kLogitOfAVehicle;
@@ -109,8 +110,8 @@ std::unique_ptr<lights::Learner> LightsAgent::make_learner(const AgentContext& c
   return std::make_unique<lights::QLearner>(config_, policy_, communicator_, context.time_split);
 }
 
-/// Refuses a checkpoint of the other learner, because outputs are logits with PPO and values with
-/// Q-learning.
+/// Refuses a checkpoint whose lights learned by another algorithm than in this run. The network's
+/// outputs are logits with PPO and values with Q-learning.
 /// @throws CheckpointError
 void LightsAgent::check_learner(const checkpoint::Snapshot& snapshot) const {
   check_light_kind(snapshot, policy_.kind());

@@ -6,8 +6,8 @@
 namespace traffic::train {
 
 /// The row of the lights in the table of agents. Lights learn by PPO, or by Q-learning from a
-/// replay. Their decisions do not depend on the number of ranks, and their updates only by
-/// rounding. AgentRow::make throws a ResourceError if the replay does not fit into memory.
+/// replay. The number of ranks has no influence on their decisions, and changes their updates only
+/// by rounding. AgentRow::make throws a ResourceError if the replay does not fit into memory.
 AgentRow lights_agent();
 
 }  // namespace traffic::train

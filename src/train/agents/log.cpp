@@ -91,15 +91,17 @@ void ControllerLog::evaluated(std::int64_t iteration, const Assessed& assessed) 
   std::string compared;
   if (const auto& more = assessed.sampled_over_greedy) {
     compared =
-        fmt::format(" (sampled over greedy {:+.2f} +- {:.2f})", more->mean, more->half_width);
+        fmt::format(" (gain of sampled minus gain of greedy decisions: {:+.2f} +- {:.2f} points)",
+                    more->mean, more->half_width);
   }
   const double commanded_steps = mean_cv_steps(evaluation.controlled);
   const bool vehicles_act = config().env.vehicles_act();
   const std::string commanded =
-      vehicles_act ? fmt::format(", {:.0f} vehicle-steps under control", commanded_steps) : "";
+      vehicles_act ? fmt::format(", {:.0f} vehicle-steps under control per run", commanded_steps)
+                   : "";
   spdlog::info(
-      "iteration {}: gain of {} over no control {:+.2f} +- {:.2f} % on {} selection seeds "
-      "(worst {:+.2f}){}, deciding {}{}",
+      "iteration {}: gain in {} over no control {:+.2f} +- {:.2f} % on {} selection seeds "
+      "(worst seed {:+.2f} %){}, with {} decisions{}",
       iteration, name_of(scene::objective_of(config().env.objective)), evaluation.gain.mean,
       evaluation.gain.half_width, evaluation.gain.count, evaluation.gain.least, commanded,
       to_string(assessed.decides), compared);

@@ -25,11 +25,11 @@ class ControllerLog {
   /// Opens episodes.csv. In a new run, first writes the episodes without control to it.
   /// @param iteration iteration of the checkpoint that is resumed; 0 for a new run
   void start(std::int64_t iteration, const std::vector<EpisodeOutcome>& uncontrolled);
-  /// Writes the episodes of an iteration.
+  /// Writes the episodes of an iteration to episodes.csv.
   /// @param after the progress after the iteration
   /// @return metrics of these episodes
   report::NamedValues iterated(const RolloutBatch& batch, const Progress& after);
-  /// Writes an evaluation of the policy.
+  /// Writes an evaluation of the policy to the log, and its episodes to episodes.csv.
   void evaluated(std::int64_t iteration, const Assessed& assessed);
 
  private:

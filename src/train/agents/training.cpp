@@ -121,7 +121,8 @@ void ControllerTraining::start() {
           "run.init_from to a checkpoint of a run with these agents, or leave it out",
           snapshot.source(), fmt::join(config_.env.agents, ", "));
     }
-    // The values that Q-learning has learned need the advice margin with which they were evaluated.
+    // A run of Q-learning takes over the checkpoint's advice margin, because the learned values
+    // were evaluated with it.
     const bool same = training_of(snapshot).name == run_.facts().name;
     if (algorithm_ == Algorithm::kQLearning && same) comparison_.take_best(snapshot);
     spdlog::info("starting from {}: {}", snapshot.source(), fmt::join(taken, ", "));

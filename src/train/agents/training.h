@@ -65,7 +65,7 @@ class ControllerTraining final : public Training {
   Actors actors_;
   ControllerLog log_;
   FinalComparison comparison_;
-  std::optional<ReturnPoint> return_point_;  ///< nothing with Q-learning, which never returns
+  std::optional<ReturnPoint> return_point_;  ///< not set with Q-learning, which never goes back
   Progress progress_;
   std::int64_t env_steps_ = 0;       ///< simulation steps of all ranks in training
   std::int64_t best_iteration_ = 0;  ///< number of iterations before the best checkpoint

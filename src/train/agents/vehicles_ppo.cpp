@@ -250,9 +250,10 @@ void VehiclesByPpo::end_imitation(const UpdateResult& update, std::int64_t itera
 void VehiclesByPpo::log_evaluation(const SelectionEvaluation& evaluation,
                                    std::int64_t iteration) const {
   if (!constraint_) return;
-  spdlog::info("iteration {}: cost of a control step {:.3f}, limit {:.3f}, multiplier {:.2f}",
-               iteration, mean_cost(evaluation.controlled), config_.lagrange.cost_limit,
-               constraint_->multiplier());
+  spdlog::info(
+      "iteration {}: cost of a control step {:.3f}, limit {:.3f}, Lagrange multiplier {:.2f}",
+      iteration, mean_cost(evaluation.controlled), config_.lagrange.cost_limit,
+      constraint_->multiplier());
 }
 
 }  // namespace

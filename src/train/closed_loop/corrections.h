@@ -1,5 +1,5 @@
-/// Records corrections: how SUMO's own driver would have driven on from where another driver went.
-/// The training `driving` learns from them.
+/// Records corrections: how SUMO's own driver would continue from the places that another driver
+/// has reached. The training `driving` learns from corrections.
 #pragma once
 
 #include <array>

@@ -26,8 +26,8 @@ std::unique_ptr<driving::Driver> make_driver(const std::string& name) {
     throw ConfigError("--driver: found '{}', but SUMO's own driver makes no plans to guard", name);
   }
   throw ConfigError(
-      "--driver: found '{}', expected sumo, idm, constant_velocity or checkpoint:PATH, or guarded: "
-      "before any of these but sumo, as in guarded:idm",
+      "--driver: found '{}', expected sumo, idm, constant_velocity or checkpoint:PATH; each of "
+      "these except sumo may have the prefix guarded:, as in guarded:idm",
       name);
 }
 

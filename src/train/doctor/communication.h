@@ -14,7 +14,7 @@ namespace traffic::train {
 /// Collective. Sums gradients of the default model's size, and a single number, over the ranks.
 Finding measure_communication(comm::Communicator& communicator, const comm::Topology& topology);
 
-/// Collective. Connects the GPUs of the ranks and measures their communication in the same way. If
+/// Collective. Connects the GPUs of the ranks and calls measure_communication() for them. If
 /// connecting fails, all ranks return the same failure.
 Finding examine_gpu_communication(const comm::MpiSession& session, at::Device device,
                                   const config::Comm& comm);

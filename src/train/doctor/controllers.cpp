@@ -62,9 +62,9 @@ Finding describe_trial(const Trial& trial, double whole_s, double minutes) {
         fmt::format("no episode can be compared after {}", human_duration(trial.seconds));
     return finding;
   }
-  finding.found += fmt::format("{} under each controller, {:g} s of traffic each, in {}",
-                               seeds_text(trial.plan.seeds.size()), trial.horizon_s,
-                               human_duration(trial.seconds));
+  finding.found += fmt::format(
+      "{} under each controller, each with {:g} s of traffic, simulated in {}",
+      seeds_text(trial.plan.seeds.size()), trial.horizon_s, human_duration(trial.seconds));
   if (!trial.is_whole) {
     finding.verdict = Verdict::kWarning;
     constexpr std::size_t kWholeSeeds = 4;
@@ -90,8 +90,8 @@ Finding describe_gain(const Trial& trial, std::size_t controller) {
           signed_text(gain(scene::Objective::kDelay)), own.least, scene::name_of(objective))};
 }
 
-/// Compares the safety metrics with those without control. A mean above evaluation.safety_limit is
-/// a warning even if it may be due to chance.
+/// Compares the safety metrics of a controller with those without control. A mean increase above
+/// evaluation.safety_limit gives a warning even if it may be due to chance.
 Finding describe_safety(const Trial& trial, const ControllerVerdict& verdict,
                         const ControllerVerdict& of_none, std::size_t controller) {
   Finding finding{.subject = "safety"};

@@ -205,13 +205,14 @@ class Examination {
       });
       ready_s = ranks_->all_reduce_scalar(ready_s, comm::ReduceOp::kMax);
       pool.close();
-      return fmt::format("{} of {} ready after {}", pool.num_envs(), config_.env.scenario,
-                         human_duration(ready_s));
+      return fmt::format("{} simulations of {} were ready after {}", pool.num_envs(),
+                         config_.env.scenario, human_duration(ready_s));
     });
     add(std::move(mine));
   }
 
-  /// Checks the files of the scenarios, without simulating them.
+  /// Checks the files of the scenarios. A scenario is simulated, for a short time, only if its
+  /// files do not say how many vehicles depart.
   void examine_scenarios() {
     if (!is_reporter()) return;
     Finding finding = attempt("scenario", [&] {

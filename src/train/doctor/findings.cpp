@@ -91,7 +91,8 @@ Finding judge_node(const NodeFacts& node) {
   if (needed > node.memory_bytes) {
     finding.verdict = Verdict::kWarning;
     finding.found += fmt::format(
-        "; these may take {}: start fewer ranks, lower rollout.workers or give the job more memory",
+        "; ranks and simulations may take {}: start fewer ranks, lower rollout.workers or give the "
+        "job more memory",
         human_bytes(needed));
   }
   return finding;
@@ -118,8 +119,9 @@ std::vector<Finding> judge_settings(const std::vector<Settings>& of_rank) {
   std::vector<Finding> findings;
   for (const std::string& name : names) findings.push_back(judge_setting(name, of_rank));
   if (findings.empty()) {
-    findings.push_back({.subject = "settings",
-                        .found = fmt::format("no variable {}*", fmt::join(kPrefixes, "*, "))});
+    findings.push_back(
+        {.subject = "settings",
+         .found = fmt::format("no environment variable {}* is set", fmt::join(kPrefixes, "*, "))});
   }
   return findings;
 }

@@ -44,10 +44,11 @@ Finding judge_load(const NodeFacts& node, const LoadFacts& load) {
         "end other programs (top shows them) or start fewer ranks");
   }
   if (needed_bytes(node) > load.available_bytes) {
-    warn(fmt::format(
-        "a run may need {}: end programs that hold memory (top, key M), start fewer ranks or lower "
-        "rollout.workers",
-        human_bytes(needed_bytes(node))));
+    warn(
+        fmt::format("a run may need {} of memory: end programs that hold memory (top, key M), "
+                    "start fewer ranks or lower "
+                    "rollout.workers",
+                    human_bytes(needed_bytes(node))));
   }
   if (static_cast<double>(load.swap_bytes) > kMuchSwap * static_cast<double>(node.memory_bytes)) {
     warn(

@@ -31,8 +31,8 @@ std::string describe(const sim::ConflictStudy& conflict) {
     approaches.push_back(fmt::format("{}{}{}", approach.edge,
                                      approach.minor   ? " gives way or ends"
                                      : approach.major ? " goes first"
-                                                      : " does both",
-                                     approach.lit ? ", lit" : ""));
+                                                      : " gives way on some lanes",
+                                     approach.lit ? ", after a light" : ""));
   }
   return fmt::format("{} ({})", conflict.id, fmt::join(approaches, "; "));
 }
@@ -154,7 +154,7 @@ Finding try_out(const sim::NetworkStudy& study, const config::Config& config, bo
       .subject = "run",
       .found = fmt::format(
           "{:.0f} s{} without control took {}: ocr_all {:.3f}, {:.0f} s of delay per "
-          "vehicle, {} of {} wait to enter{}{}",
+          "vehicle, {} of {} vehicles wait to enter{}{}",
           env.time_s(), env.done() ? "" : " of the episode", human_duration(clock.seconds()),
           score.ocr_all(), score.delay_s(), score.waiting, score.departed + score.waiting,
           commands ? fmt::format("; {} connected vehicles came within {:g} m of a conflict",
@@ -191,10 +191,10 @@ Finding to_finding(const sim::StudyFinding& found) {
   return finding;
 }
 
-/// Adds a finding that the lights can be trained, if they can. Call it if the user has not set
-/// env.agents. If vehicles cannot receive commands, problems of the vehicles become warnings,
-/// because the lights can still act.
-/// @param config in this case, lights become the only agents
+/// If the lights can be trained, adds a finding that says so. Call it if the user has not set
+/// env.agents. If `findings` contains a failure, the vehicles cannot be trained: the function then
+/// turns failures into warnings, because the lights can still act.
+/// @param config the lights become its only agents if the vehicles cannot be trained
 void consider_lights(const sim::NetworkStudy& study, config::Config& config,
                      std::vector<Finding>& findings) {
   config::Config with_lights = config;

@@ -55,12 +55,12 @@ RecordingFacts measure_recordings(const config::Data& data, std::int64_t rank,
 
 Finding judge_recordings(const RecordingFacts& facts, const config::Data& data,
                          double samples_per_s) {
-  Finding finding{
-      .subject = "data",
-      .found = fmt::format(
-          "{} files, samples: {} train, {} validation, {} test; {} reading threads per rank read "
-          "{:.0f} samples/s on all ranks together",
-          facts.files, facts.train, facts.validation, facts.test, data.num_workers, samples_per_s)};
+  Finding finding{.subject = "data",
+                  .found = fmt::format("{} files, samples: {} train, {} validation, {} test; with "
+                                       "{} reading threads per rank, all "
+                                       "ranks together read {:.0f} samples/s",
+                                       facts.files, facts.train, facts.validation, facts.test,
+                                       data.num_workers, samples_per_s)};
   for (const auto& [split, count] :
        {std::pair{"train", facts.train}, std::pair{"validation", facts.validation},
         std::pair{"test", facts.test}}) {

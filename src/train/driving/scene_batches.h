@@ -19,8 +19,9 @@
 
 namespace traffic::train::driving_policy {
 
-/// The value of SceneFileInfo::source in files of corrections. In these files, SUMO's own driver
-/// shows how it would drive on from where another driver went (train/closed_loop/corrections.h).
+/// The value of SceneFileInfo::source in files of corrections. These files record how SUMO's own
+/// driver would continue from the places that another driver has reached
+/// (train/closed_loop/corrections.h).
 inline constexpr std::string_view kCorrections = "corrections of a driving policy by SUMO";
 
 /// B examples as tensors.
@@ -54,8 +55,8 @@ std::vector<driving::Plan> plans_in(const torch::Tensor& plans);
 class SceneSet final : public data::SampleIndex {
  public:
   /// Reads every episode once to count its samples.
-  /// @param all whether to take the episodes of all splits
-  /// @param corrections_repeat how often each correction is a sample
+  /// @param all whether to take the episodes of all splits instead of those of `split`
+  /// @param corrections_repeat number of times that each correction appears among the samples
   /// @throws DataError if a file cannot be used
   SceneSet(const std::vector<std::string>& patterns, data::Split split, bool all,
            std::int64_t corrections_repeat = 1);

@@ -69,7 +69,7 @@ class Trainer {
   Adam adam_;
   LrSchedule schedule_;
   torch::Tensor mean_weights_;
-  std::array<double, 3> totals_{};  ///< weighted loss, weight, 1 if the rank failed
+  std::array<double, 3> totals_{};  ///< sums of weight * loss and of weight; 1 if the rank failed
   std::optional<Error> failure_;
   std::int64_t global_step_ = 0;
   SkippedSteps skipped_;

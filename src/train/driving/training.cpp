@@ -28,7 +28,8 @@ namespace traffic::train {
 namespace driving_policy {
 namespace {
 
-/// Maximum number of samples from which Policy::set_statistics() computes scales and anchors.
+/// Maximum number of samples from which Policy::set_statistics() computes how far plans deviate
+/// from a straight one (scales) and the most typical plans (anchors).
 constexpr std::int64_t kStatisticsSamples = 4096;
 
 struct Scenes {
@@ -64,7 +65,7 @@ Scenes open_scenes(const config::Data& data, const Driving& settings,
       scenes.train->blocks().size(), scenes.train->num_samples(), scenes.train->num_corrections(),
       scenes.validation->num_samples(),
       scenes.train->maps() == scenes.validation->maps()
-          ? "maps that are trained on"
+          ? "maps that also occur in training"
           : fmt::format("the maps {}", fmt::join(scenes.validation->maps(), ", ")));
   return scenes;
 }
@@ -145,7 +146,7 @@ class DrivingTraining final : public Training {
   std::int64_t epoch_ = 0;
   bool epoch_running_ = false;
   double best_l2_m_ = std::numeric_limits<double>::infinity();
-  double grad_norm_ = 0.0;  ///< summed over the steps since the last metrics
+  double grad_norm_ = 0.0;  ///< summed over the steps since metrics were last returned
   double loss_ = 0.0;
   std::int64_t steps_ = 0;
 };
@@ -200,8 +201,8 @@ void DrivingTraining::start() {
 std::optional<Iteration> DrivingTraining::iterate() {
   Iteration done;
   if (epoch_running_ && is_epoch_over()) {
-    // The run was resumed with another number of ranks. The rest of the epoch is then too small for
-    // one more step, so the next epoch begins.
+    // Only a resumed run gets here, for example with another number of ranks. The rest of its epoch
+    // is then too small for one more step, so the next epoch begins.
     epoch_running_ = false;
     ++epoch_;
     loader_->end_epoch();
@@ -244,8 +245,10 @@ std::optional<Assessment> DrivingTraining::evaluate() {
       compare_plans(policy_, *scenes_.validation, settings_.validation_samples, communicator_);
   const OpenLoopRow& policy = found.rows.front();
   spdlog::info(
-      "epoch {}: L2 {:.2f}, {:.2f} and {:.2f} m after 1, 2 and 3 s, minFDE6 {:.2f} m, {:.1f} % "
-      "missed, {:.2f} % off the road, {:.2f} % collisions",
+      "epoch {}: plans deviate by {:.2f}, {:.2f} and {:.2f} m after 1, 2 and 3 s (L2); the best of "
+      "6 "
+      "plans ends {:.2f} m away (minFDE6), and more than 2 m away in {:.1f} % of the samples; "
+      "{:.2f} % of the planned positions are off the road, {:.2f} % hit a vehicle",
       epoch_, policy.l2_1s_m, policy.l2_2s_m, policy.l2_3s_m, policy.min_fde_m, policy.miss_percent,
       policy.off_road_percent, policy.collision_percent);
   const double l2_m = (policy.l2_1s_m + policy.l2_2s_m + policy.l2_3s_m) / 3.0;

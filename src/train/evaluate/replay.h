@@ -14,8 +14,8 @@ namespace traffic::train {
 /// @throws ResourceError that names the folder if it cannot be created
 void create_replay_dir(const EvaluationPlan& plan);
 
-/// Arguments for SUMO with which it writes the position of each vehicle in each second, in its own
-/// format (FCD).
+/// Arguments that make SUMO write the position of each vehicle in each second, in SUMO's own format
+/// (FCD).
 std::vector<std::string> sumo_output_arguments(const EvaluationPlan& plan, std::size_t controller);
 
 /// Writes the recording of one episode to a temporary file. The process of the episode calls it;

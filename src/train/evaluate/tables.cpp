@@ -31,7 +31,7 @@ double summary_of(const EvaluationPlan& plan, const Episodes& episodes, std::siz
   return std::string_view(figure.name) == "max_controlled" ? mean.most : mean.mean;
 }
 
-/// The columns of a table: kNarrow for those of overview_table(), kAll for all.
+/// Which columns a table has: kNarrow, only those of overview_table(); kAll, every column.
 enum class Columns { kNarrow, kAll };
 
 std::vector<std::string> gain_columns(Columns which) {

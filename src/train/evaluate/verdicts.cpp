@@ -142,7 +142,7 @@ std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
                           seeds_text(own.level->half_width, seeds));
     }
     for (const SafetyExcess& excess : own.excesses) {
-      text += fmt::format("{}{}: {:.2f}{} more {} a run than none\n", name,
+      text += fmt::format("{}{}: {:.2f}{} more {} a run than without control\n", name,
                           own.safe() ? "" : " is not safe", excess.mean,
                           interval_text(excess.half_width), words_of(excess.figure));
     }
@@ -150,7 +150,7 @@ std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
       const bool of_checkpoint = plan.controllers[c].starts_with("checkpoint:");
       const bool of_lights = config::sets_signals(plan.controllers[c]);
       text += fmt::format(
-          "{} commanded {} in any run, so its metrics are those of none; traffic_doctor "
+          "{} commanded {} in any run, so its metrics are those without control; traffic_doctor "
           "--scenario {} shows what controllers can command there\n",
           name,
           of_checkpoint ? "nothing"

@@ -18,8 +18,8 @@ namespace {
 /// @param light [N] index of the light history of each decision
 /// @param advantages standardised over all lights
 torch::Tensor even_out(const torch::Tensor& advantages, const torch::Tensor& light) {
-  // Lower bound of the root mean square, in units of the deviation over all lights. It prevents
-  // that noise is amplified.
+  // Lower bound of the root mean square, in units of the deviation over all lights. It keeps
+  // the division from amplifying noise.
   constexpr double kLeast = 0.1;
   const std::int64_t lights = light.numel() == 0 ? 0 : light.max().item<std::int64_t>() + 1;
   const torch::Tensor squares =

@@ -14,7 +14,7 @@ namespace {
 /// The n-step return of a decision of a traffic light.
 struct ReturnOfDecision {
   double sum = 0.0;       ///< sum of rewards, discounted to the decision
-  double discount = 1.0;  ///< discount of the state after these rewards
+  double discount = 1.0;  ///< factor on the value of the state after these rewards
 };
 
 /// The return over n_step decisions, beginning with `decision`. At the end of the history, it is

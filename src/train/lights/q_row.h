@@ -38,7 +38,7 @@ struct Return {
 /// Columns of a step's action vector.
 enum ReturnColumn : std::int64_t {
   kReturn = 0,  ///< discounted sum of rewards
-  kDiscount,    ///< discount of the state after these rewards
+  kDiscount,    ///< factor on the value of the state after these rewards
   kLevel,       ///< standard deviation of the light's returns in its episode
   kNumReturnColumns
 };

@@ -40,7 +40,8 @@ std::string gpu_pci_bus_id(at::Device device);
 /// Name, memory and library versions, for the log; empty on the CPU.
 std::string describe_gpu(at::Device device);
 
-/// Pairs of GPUs that cannot reach each other's memory: "GPUs 0 and 2, ..."; empty if all can.
+/// Names the pairs of GPUs without direct access, such as "GPUs 0 and 2 cannot access each other's
+/// memory directly". Empty if all have access.
 std::string gpus_without_peer_access();
 
 /// "NAME=value" for each environment variable whose name starts with prefix, sorted.

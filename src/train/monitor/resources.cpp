@@ -21,12 +21,12 @@ constexpr double kWarnShare = 0.9;
 std::string advice_on(const NodeMemory& node) {
   if (node.simulations + node.workers > node.ranks) {
     return fmt::format(
-        "simulations and their workers use {:.1f} GiB of it: lower rollout.workers or "
+        "simulations and their workers alone use {:.1f} GiB: lower rollout.workers or "
         "rollout.envs_per_worker",
         (node.simulations + node.workers) / kBytesPerGiB);
   }
   return fmt::format(
-      "ranks use {:.1f} GiB of it: lower data.batch_size, data.cache_mb or "
+      "ranks alone use {:.1f} GiB: lower data.batch_size, data.cache_mb or "
       "episodes.train_batch_size, set train.gradient_checkpointing = true, or start fewer ranks",
       node.ranks / kBytesPerGiB);
 }

@@ -27,16 +27,16 @@ void choose_best(ActingNetwork& acting, const torch::Tensor& obs, std::span<std:
 /// How explore() chooses actions.
 struct Exploration {
   double epsilon = 0.0;  ///< probability of a random action
-  /// Other actions are drawn from the softmax of the scores; if false, they are those with the
-  /// highest score.
+  /// Whether the actions that are not random are drawn from the softmax of the scores. If not, they
+  /// are the actions with the highest score.
   bool samples = false;
 };
 /// Chooses an action for each row, partly at random, to collect experience.
 /// @param obs [rows, inputs], on the CPU
 /// @param actions [rows] output
 /// @param vectors [rows, num_actions] output: the weights from which each action was drawn. The
-///   weights of a random action are uniform random numbers. If an action was taken because of its
-///   highest score, its row is not written. If the span is empty, no weights are written
+///   weights of a random action are uniform random numbers. If an action was taken because it
+///   has the highest score, its row is not written. If the span is empty, no row is written
 void explore(ActingNetwork& acting, const torch::Tensor& obs, const Exploration& exploration,
              Rng& rng, std::span<std::uint8_t> actions, std::span<float> vectors);
 

@@ -59,7 +59,8 @@ Networks::Networks(const std::vector<TrainedNetwork>& networks, comm::Communicat
 
 std::vector<double> Networks::step(const std::vector<double>& learning_rates, double clip_norm,
                                    const std::function<void()>& backward) {
-  TRAFFIC_CHECK(learning_rates.size() == optimisers_.size(), "{} learning rates for {} networks",
+  TRAFFIC_CHECK(learning_rates.size() == optimisers_.size(),
+                "found {} learning rates for {} networks, expected one for each",
                 learning_rates.size(), optimisers_.size());
   std::vector<OptimiserStep> steps;
   for (std::size_t i = 0; i < optimisers_.size(); ++i) {

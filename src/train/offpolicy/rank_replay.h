@@ -62,8 +62,8 @@ class RankReplay {
   void save_to(checkpoint::Snapshot& snapshot, checkpoint::Bytes rest) const {
     rank_state_.save_to(snapshot, std::move(rest));
   }
-  /// Collective.
-  /// @throws CheckpointError
+  /// Not collective: another rank may fail. Call it within together().
+  /// @throws CheckpointError if a part is missing, damaged or of another shape
   RankState::Restored restore_from(const checkpoint::Snapshot& snapshot) {
     return rank_state_.restore_from(snapshot);
   }

@@ -29,8 +29,11 @@ TRAFFIC_VECTORISED void update_cpu(float* __restrict parameter, const float* __r
 
 void check_flat(const at::Tensor& tensor, const char* what) {
   if (tensor.dim() != 1 || tensor.scalar_type() != at::kFloat || !tensor.is_contiguous()) {
-    throw ShapeError("Adam: {} must be flat, contiguous float32; found {} dimensions of {}", what,
-                     tensor.dim(), at::toString(tensor.scalar_type()));
+    throw ShapeError(
+        "Adam: {} must be a contiguous float32 tensor with one dimension; found {} dimensions, {}, "
+        "{}contiguous",
+        what, tensor.dim(), at::toString(tensor.scalar_type()),
+        tensor.is_contiguous() ? "" : "not ");
   }
 }
 
@@ -55,8 +58,10 @@ Adam::Adam(at::Tensor parameters, AdamOptions options)
 void Adam::step(const at::Tensor& gradients, double learning_rate, double gradient_scale) {
   check_flat(gradients, "the gradients");
   if (gradients.numel() != parameters_.numel() || gradients.device() != parameters_.device()) {
-    throw ShapeError("Adam: found {} gradients for {} parameters, or gradients on another device",
-                     gradients.numel(), parameters_.numel());
+    throw ShapeError(
+        "Adam: found {} gradients on {} for {} parameters on {}; number and device must be equal",
+        gradients.numel(), gradients.device().str(), parameters_.numel(),
+        parameters_.device().str());
   }
   const at::NoGradGuard no_grad;
   ++num_steps_;

@@ -23,7 +23,8 @@ struct LrSchedule {
   /// Rate of the update with index `step` (0-based). A resumed run needs only this number to
   /// continue. From step `warmup_steps` on the rate decays linearly or along half a cosine (source:
   /// Loshchilov and Hutter 2017, arXiv:1608.03983, eq. 5, without restarts). The decay begins at
-  /// this step for any first_step. A later warm-up therefore rises to a rate below the peak.
+  /// this step even if first_step is not 0. A warm-up that ends later than step `warmup_steps`
+  /// therefore rises to a rate below the peak.
   [[nodiscard]] double at(std::int64_t step) const;
 
  private:

@@ -17,7 +17,7 @@ SliceOptimiser::SliceOptimiser(ParameterSlice slice, comm::Communicator& communi
 std::optional<double> SliceOptimiser::reduce() {
   const double squares = communicator_.all_reduce_scaled(slice_.gradients, 1.0);
   if (!std::isfinite(squares)) {
-    spdlog::warn("step {} of the {}: the gradient is not finite; all ranks skip the step",
+    spdlog::warn("{1}: the gradient of step {0} is not finite; all ranks skip the step",
                  adam_.num_steps(), slice_.name);
     ++skipped_.total;
     skipped_.count_in_a_row(slice_.name, "a lower " + slice_.learning_rate_key);

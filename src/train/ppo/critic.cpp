@@ -68,7 +68,7 @@ double Critic::explained_variance(const Experience& experience, const Estimate& 
 }
 
 void Critic::fit(const Experience& experience, const torch::Tensor& returns, const Passes& passes) {
-  // The loss of a value is less noisy than that of decisions, so it needs no larger minibatches.
+  // Losses of values are less noisy than losses of decisions, so fit() needs no larger minibatches.
   constexpr std::int64_t kMaxMinibatch = 256;
   const torch::Tensor targets = standardise(returns);
   for (std::int64_t epoch = 0; epoch < passes.epochs; ++epoch) {

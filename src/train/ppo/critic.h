@@ -61,7 +61,7 @@ class Critic {
   Critic(const config::Config& config, Parts parts, CriticSettings settings,
          comm::Communicator& communicator);
 
-  /// Whether fit() was called before. Calls in the run that saved a restored checkpoint count.
+  /// Whether fit() was called, in this run or in the run that saved the restored checkpoint.
   [[nodiscard]] bool is_fitted() const { return fitted_; }
   /// Computes values, advantages, and returns as advantages plus values.
   [[nodiscard]] Estimate estimate(const Experience& experience, double gae_lambda);

@@ -100,7 +100,7 @@ Baseline measure(const MeasureInput& in, TrafficCollector& collector,
   baseline.mean_delay_s = sum[bins + 3] / episodes;
   spdlog::info(
       "measured {} uncontrolled episodes of {:.0f} s of {} in {:.1f} s: ocr_all {:.3f}, "
-      "delay {:.1f} s, demand {:.0f}",
+      "delay {:.1f} s, demand {:.0f} vehicles",
       baseline.growth.episodes, rl::BaselineCurve(baseline.growth).duration_s(),
       config.env.scenario, clock.seconds(), baseline.mean_ocr_all, baseline.mean_delay_s,
       baseline.expected_demand);

@@ -8,6 +8,7 @@
 
 namespace traffic::train {
 
+/// Whether each conflict of the road has a reward of its own.
 bool TrafficEpisodes::per_conflict() const { return decider()->perception().conflicts() > 1; }
 
 /// Index of the conflict whose rewards count for a decision about this candidate. It is 0 if there
@@ -86,7 +87,7 @@ void TrafficEpisodes::act(int env, const DecidedState& decided) {
     state.charges.erase(vehicle);
     if (!decided.commands[d]) continue;
     commands.push_back(*decided.commands[d]);
-    // If the policy is advised, take_over() stores the script's decisions instead.
+    // In this case take_over() stores the decisions of the script instead of those of the policy.
     if (state.advised) continue;
     state.charges[vehicle] = {.step = state.trajectory.steps.size(), .decision = d};
   }

@@ -103,7 +103,7 @@ class Reader {
     if (condition) return;
     throw CheckpointError(
         "the checkpoint's state of a simulation is damaged; resume from another checkpoint, or "
-        "start from the weights of this one with run.init_from");
+        "start a new run from the weights of this checkpoint (run.init_from)");
   }
 
  private:

@@ -39,8 +39,8 @@ struct Commandable {
 
 struct EpisodeState {
   rollout::EpisodeProgress progress{};
-  std::uint64_t sampling_seed = 0;
-  double time_s = 0;
+  std::uint64_t sampling_seed = 0;  ///< seed of all random decisions in the episode
+  double time_s = 0;                ///< time of the last answer, since the start of the episode
   EpisodeOutcome outcome{};
   RecurrentState memory{};
   Trajectory trajectory{};

@@ -26,8 +26,8 @@ report::MeanInterval gain_over(const SelectionEvaluation& one, const SelectionEv
 /// A warning if the gain is not significantly above 0; empty otherwise.
 std::string warning_of(const report::MeanInterval& gain) {
   if (gain.mean - gain.half_width > 0.0) return "";
-  const char* than_none = gain.mean + gain.half_width < 0.0 ? "worse than no control"
-                                                            : "not shown to be above no control";
+  const char* than_none = gain.mean + gain.half_width < 0.0 ? "this is worse than no control"
+                                                            : "this is not shown to be above 0";
   return fmt::format("; {}: docs/guide/your-network.md says what to do", than_none);
 }
 
@@ -119,8 +119,8 @@ std::string FinalComparison::conclude(const Best& best, report::Summary& summary
   }
   summary.result["decides"] = to_string(decides_);
   std::string text = fmt::format(
-      "best controller on {} seeds that it was not chosen on, deciding {}: gain of {} {} (worst "
-      "{:+.2f} %){}",
+      "final comparison on {} new seeds: the best controller, with {} decisions, has a gain in {} "
+      "of {} over no control (worst seed {:+.2f} %){}",
       policy.gain.count, to_string(decides_), name_of(scene::objective_of(config_.env.objective)),
       interval_text(policy.gain), policy.gain.least, warning_of(policy.gain));
   Kept kept;
@@ -129,8 +129,8 @@ std::string FinalComparison::conclude(const Best& best, report::Summary& summary
       kept.script.empty() ? "" : fmt::format("--controller '{}' ", kept.script);
   return text + kept.text +
          fmt::format("; compare {} on seeds of your own with traffic_eval {}{}--controller {}\n",
-                     script.empty() ? "it" : "both", options_of_foreign_settings(config_), script,
-                     "checkpoint:" + best.checkpoint);
+                     script.empty() ? "the policy" : "policy and script",
+                     options_of_foreign_settings(config_), script, "checkpoint:" + best.checkpoint);
 }
 
 /// Recommends the script in two cases: if it exceeds its limits by less than the policy, or if both
@@ -174,8 +174,8 @@ FinalComparison::Kept FinalComparison::keep(const Best& best, const SelectionEva
             : fmt::format("the script {0}: use --controller '{0}' instead of the checkpoint", name);
   }
   return {.script = hands_over_script ? name : "",
-          .text = fmt::format("\non the same seeds the script{} gain{} {}; the best policy, from "
-                              "{}, gains {} more{}{}\nkept: {}",
+          .text = fmt::format("\non the same seeds the script{} gain{} {}; the gain of the best "
+                              "policy, from {}, minus this gain is {}{}{}\nkept: {}",
                               several ? "s" : " " + name, several ? "" : "s",
                               interval_text(script.gain), learned, interval_text(over), imitated,
                               by_scenario(policy, script, scripts, summary), kept)};

@@ -25,7 +25,7 @@ struct Assessed {
   Decides decides = Decides::kGreedy;  ///< how the policy decided: the better way if two were tried
   double advice_margin = 0.0;          ///< margin that is used from now on; 0 if no margin is used
   /// Gain of sampled decisions minus gain of greedy decisions in percentage points. It is set if
-  /// both were run.
+  /// both ways of deciding were evaluated.
   std::optional<report::MeanInterval> sampled_over_greedy{};
   bool best = false;    ///< the training keeps this policy instead of earlier ones
   bool fallen = false;  ///< the gain is below the best one by more than the 95 % interval

@@ -10,10 +10,12 @@
 
 namespace traffic::train {
 
+/// Whether the expert commands the vehicles of an environment.
 bool TrafficEpisodes::follows(int env) {
   return !behaviour().experts.empty() && !wanted_.states.at(env).advised;
 }
 
+/// Stores the candidates of the present state, which take_over() needs after the control period.
 void TrafficEpisodes::note_commandable(EpisodeState& state, const rollout::Period& period) const {
   state.commandable = {};
   for (const scene::Candidate& candidate : period.of<rollout::VehicleSection>().candidates) {
@@ -25,6 +27,7 @@ void TrafficEpisodes::note_commandable(EpisodeState& state, const rollout::Perio
   state.commandable.may_pick = decider()->may_pick(period);
 }
 
+/// Begins a step and starts a control period in which the expert commands the vehicles.
 void TrafficEpisodes::follow(int env) {
   EpisodeState& state = wanted_.states.at(env);
   const rollout::Period& period = pool_.period(env);

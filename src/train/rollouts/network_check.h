@@ -7,8 +7,8 @@
 namespace traffic::train {
 
 /// Rank 0 reads the files of the scenarios and logs its findings. If the user left env.max_time_s
-/// and env.cv_types at their defaults, rank 0 derives them from the files, and all ranks use these
-/// values. Collective.
+/// or env.cv_types at its default, and only one other value makes sense, rank 0 sets this value on
+/// all ranks (sim::set_the_obvious()). Collective.
 /// @throws ConfigError on all ranks if a training could learn nothing in the scenarios
 /// @throws DataError on all ranks if a file cannot be read
 void look_at_networks_together(config::Config& config, comm::Communicator& communicator);

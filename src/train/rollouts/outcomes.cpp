@@ -101,8 +101,8 @@ std::vector<double> gains_over(const std::vector<EpisodeOutcome>& outcomes,
                                const std::vector<EpisodeOutcome>& others,
                                scene::Objective objective) {
   TRAFFIC_CHECK(outcomes.size() == others.size(),
-                "{} episodes are compared with {}, expected as many", outcomes.size(),
-                others.size());
+                "{} episodes cannot be compared with {}: both numbers must be equal",
+                outcomes.size(), others.size());
   std::vector<double> gains;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     gains.push_back(scene::gain_percent(value_of(outcomes[i].score, objective),

@@ -29,8 +29,8 @@ namespace traffic::train {
 /// @param iteration from 0
 double demand_scale_at(const config::Config& config, std::int64_t iteration);
 
-/// Collects the episodes of a training with simulations. All functions that are not const are
-/// collective.
+/// Collects the episodes of a training with simulations. save_to() and all functions that are not
+/// const are collective.
 class Rollouts {
  public:
   /// Starts the simulations. Reads the scenarios' baselines from disk or measures them.

@@ -36,9 +36,9 @@ struct Behaviour {
   Actors actors{};  ///< the agents that decide
   const Reward* reward = nullptr;
   const Cost* cost = nullptr;  ///< must be given if `reward` is
-  /// If there is a seed, decisions are drawn at random from it, and the experience is kept for
-  /// learning. If there is none, nothing is kept, and `decides` says how decisions are made, as in
-  /// traffic_eval.
+  /// If it is set, decisions are drawn at random with this seed, and the experience is kept for
+  /// learning. If it is not set, no experience is kept, and `decides` says how decisions are made,
+  /// as in traffic_eval.
   std::optional<std::uint64_t> sampling_seed{};
   Decides decides = Decides::kGreedy;
   /// Scripted controllers (experts) that the policy imitates, one for each scenario; empty if there
@@ -87,13 +87,14 @@ class TrafficCollector {
                 const std::function<void(std::size_t, const rollout::Period&)>& on_period = {});
 
   /// Collects fragments of episodes: every environment continues where the last call left it and
-  /// contributes `steps` control steps. The order of a trajectory is environment * steps + number
+  /// contributes `steps` control steps. Trajectory::order is environment * steps + number
   /// of steps that the environment contributed before this trajectory.
   Collected run_fragments(std::int64_t steps, const Behaviour& behaviour,
                           const TrafficOf& traffic_of);
 
   /// State of the unfinished episode of an environment of this rank.
   [[nodiscard]] const EpisodeState& fragment_state(int env) const { return fragments_.at(env); }
+  /// Sets this state, for example from a checkpoint, so that run_fragments() continues from it.
   void restore_fragment(int env, EpisodeState state);
 
   /// Number of simulation steps of this rank's episodes so far.

@@ -30,7 +30,7 @@ struct EpisodesWanted {
   std::int64_t& env_steps;  ///< counter to which the simulation steps are added
 };
 
-/// An object is made for one call of the collector. Its functions are defined in
+/// Handles the episodes of one call of the collector. The functions are defined in
 /// traffic_episodes.cpp (begin, reward, end), decide.cpp (the policy decides) and follow.cpp (a
 /// scripted controller decides).
 class TrafficEpisodes final : public rollout::FragmentHandler {
@@ -58,11 +58,13 @@ class TrafficEpisodes final : public rollout::FragmentHandler {
   [[nodiscard]] const std::vector<AgentInEpisodes*>& others() const {
     return behaviour().actors.others;
   }
+  /// Whether fragments of episodes are collected instead of whole episodes.
   [[nodiscard]] bool of_fragments() const { return wanted_.requests == nullptr; }
   /// Whether experience is kept for learning.
   [[nodiscard]] bool keeps() const { return behaviour().sampling_seed.has_value(); }
   /// Whether steps of vehicles are kept for learning.
   [[nodiscard]] bool keeps_steps() const { return keeps() && decider() != nullptr; }
+  /// Whether decisions are drawn at random.
   [[nodiscard]] bool samples() const { return keeps() || behaviour().decides == Decides::kSampled; }
   [[nodiscard]] const EpisodeRequest& request_of(const EpisodeState& state) const {
     return (*wanted_.requests)[static_cast<std::size_t>(state.progress.episode)];

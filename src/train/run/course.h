@@ -34,10 +34,10 @@ struct Course {
 
 /// Whether the speed of the simulation can be estimated from the course.
 bool shows_speed(const Course& course);
-/// Estimates the real time from the start of an episode's process to a mark. Beyond the last mark
-/// that the episode has reached, the function assumes the mean speed between the middle mark and
-/// the last one. It leaves out the first half, because simulations become slower as the network
-/// fills.
+/// Estimates the real time from the start of an episode's process to a mark. For marks that the
+/// episode has not reached yet, the function assumes the mean time per interval in the second half
+/// of the intervals so far. If more time has passed since the last mark, it assumes that time. It
+/// leaves out the first half, because simulations become slower as the network fills.
 double seconds_of(const Course& course, std::int64_t mark);
 
 /// Share of a limited time after which the speed of the simulations is known well enough.

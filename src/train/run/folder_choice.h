@@ -15,7 +15,7 @@ std::string run_identity(const config::Plan& plan);
 
 /// Returns run.dir if it is set. Otherwise, if run.resume is "auto" or "must", returns the newest
 /// folder in runs/<run.name> of an unfinished run with the same configuration and a checkpoint. If
-/// there is none, creates a new folder that belongs to no other run.
+/// no such folder exists, creates a new one that belongs to no other run.
 /// @throws ConfigError if run.resume is "never" and run.dir contains checkpoints, or if no new run
 ///   can begin with these settings (TrainingRow::check_new)
 /// @throws CheckpointError if run.resume is "must" and there is no checkpoint

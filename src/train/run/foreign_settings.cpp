@@ -87,7 +87,8 @@ void refuse_foreign_settings(const config::Config& config, const std::set<std::s
   if (settings.empty()) return;
   throw ConfigError(
       "{}: was trained with {}, which is not taken from a checkpoint, because it can make SUMO "
-      "write files; if you trust it, add {}; otherwise give --scenario and --set of your own "
+      "write files; if you trust the checkpoint, add {}; otherwise give --scenario and --set of "
+      "your own "
       "(shipped scenarios: {})",
       name, joined(settings, &Foreign::found, " and "), joined(settings, &Foreign::option, " "),
       fmt::join(sim::shipped_scenarios(), ", "));

@@ -64,6 +64,7 @@ class Loop {
     bool save = false;
   };
 
+  /// A place at which a test can inject a fault (traffic/core/fault.h).
   void hit(std::string_view site) const {
     fault::hit(site, communicator_.rank(), training_.step());
   }
@@ -179,8 +180,8 @@ void Loop::watch_loss(const Iteration& done) {
   const auto spike = loss_watch_.add(*done.loss);
   if (!spike || !run_.is_reporter()) return;
   spdlog::warn(
-      "{} {}: the loss is {:.4g}, after about {:.4g} before; training continues, and the best "
-      "checkpoint is kept; if this happens often, lower the learning rate or check the data",
+      "{} {}: the loss has jumped to {:.4g} from a median of {:.4g}; training continues, and the "
+      "best checkpoint is kept; if this happens often, lower the learning rate or check the data",
       units_.step, training_.step(), spike->loss, spike->level);
 }
 
@@ -244,8 +245,9 @@ void Loop::end_by_time() {
   time_is_over_ = true;
   evaluation_due_ = true;
   if (!run_.is_reporter()) return;
-  spdlog::info("{}: the time is over after {} of {} {}s; the result is the best controller so far",
-               title_, training_.step(), training_.total_steps(), units_.step);
+  spdlog::info(
+      "{}: its time is used up after {} of {} {}s; the result is the best controller so far",
+      title_, training_.step(), training_.total_steps(), units_.step);
 }
 
 /// Warns if one rank is much slower than the others, so that all ranks wait for it.
@@ -255,9 +257,10 @@ void Loop::watch_ranks(const std::vector<double>& busy_s) {
   const std::string host = communicator_.broadcast_string(hostname(), straggler->rank);
   if (!run_.is_reporter()) return;
   spdlog::warn(
-      "rank {} on {} is slower than the others, and all wait for it: its own work took {:.3g} s "
-      "per {}, that of the others {:.3g} s (over the last {}), so {:.1f} times as long; check that "
-      "machine for other load, a low clock rate, too little memory or a slow disk",
+      "rank {} on {} is slower than the others, which all wait for this rank: its own work took "
+      "{:.3g} s per {}, the work of the others {:.3g} s (means over the last {}), a ratio of "
+      "{:.1f}; "
+      "check that machine for other load, a low clock rate, too little memory or a slow disk",
       straggler->rank, host, straggler->step_s, units_.step, straggler->others_step_s,
       straggler->num_steps, straggler->factor());
 }

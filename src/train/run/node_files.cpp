@@ -96,8 +96,9 @@ FolderView open_on_nodes(comm::Communicator& device_communicator, const fs::path
       .all_see = std::ranges::all_of(sees, [](bool one) { return one; }), .seen = seen, .note = {}};
   if (blind.empty()) return view;
   view.note = fmt::format(
-      "{} {} not see the run folder of {}: logs of the ranks there are written to {} on that node, "
-      "checkpoints and results only on {}; files that those ranks read are copied to them",
+      "{} {} not see the run folder of {}: ranks on such a node write their logs to {} on their "
+      "own node; checkpoints and results are only on {}; files that these ranks read are copied "
+      "there",
       fmt::join(blind, ", "), blind.size() == 1 ? "does" : "do", hostname(), folder.string(),
       hostname());
   return view;

@@ -36,7 +36,7 @@ Run::Run(Job& job, const config::Config& config, const fs::path& dir)
     saver_ = std::make_unique<checkpoint::Saver>(
         *checkpoints_, config_.checkpoint.max_save_failures,
         [](std::int64_t step, const std::string& why) {
-          spdlog::error("step {} could not be saved: {}", step, why);
+          spdlog::error("the checkpoint of step {} could not be saved: {}", step, why);
         },
         [](const checkpoint::Rejected& rejected) {
           spdlog::warn("{} cannot be read, so its part files may be removed: {}",
@@ -64,8 +64,8 @@ std::string Run::find_resume_point() {
   const fs::path aside = checkpoints_->leave_behind(resume);
   if (!aside.empty()) {
     spdlog::warn(
-        "this run continues from {}; the checkpoints of this folder that do not precede it are now "
-        "in {}",
+        "this run continues from {}; later or unrelated checkpoints of this folder were moved to "
+        "{}",
         resume, aside.string());
   }
   checkpoints_->take_best_along(resume);

@@ -9,8 +9,8 @@
 
 namespace traffic::train {
 
-/// Returns a warning for each scenario of which data.files contain episodes with seeds of
-/// evaluation.seeds. A world model that is trained on such files has seen the traffic of the
+/// Returns a warning for each scenario whose recordings in data.files contain episodes with seeds
+/// of evaluation.seeds. A world model that is trained on such files has seen the traffic of the
 /// evaluation. Files that cannot be read are ignored here; the training that needs them reports the
 /// error.
 std::vector<std::string> find_seed_overlaps(const config::Plan& plan);

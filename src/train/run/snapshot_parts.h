@@ -55,8 +55,9 @@ void check_training(const checkpoint::Snapshot& snapshot, const config::Training
 /// "model_hash".
 std::string model_hash_text(const config::Config& config);
 /// Whether the settings that a hash covers are equal in this configuration and in the checkpoint.
-/// The stored hash also differs if keys were added to or removed from the program since then. In
-/// that case, the hash of the stored configuration, as this version reads it, decides.
+/// The stored hash also differs if keys were added to the program, or removed from it, after the
+/// checkpoint was saved. The function therefore also compares the hash of the configuration in the
+/// checkpoint, as this version reads it.
 /// @param entry name of the checkpoint's entry with its hash, e.g. "model_hash"
 bool has_equal_hash(const checkpoint::Snapshot& snapshot, const std::string& entry,
                     const config::Config& config, std::string (*hash)(const config::Config&));

@@ -87,8 +87,8 @@ void check_room(const fs::path& dir, std::int64_t needed) {
   const auto available = static_cast<std::int64_t>(fs::space(dir).available);
   if (needed <= available) return;
   throw ResourceError(
-      "data.stage_dir: {} on {} has {} free, but the copies of the data sets need {} more; name a "
-      "folder on another disk, remove old copies, or leave data.stage_dir empty",
+      "data.stage_dir: {} on {} has {} free, but the missing copies of the data sets need {}; "
+      "name a folder on another disk, remove old copies, or leave data.stage_dir empty",
       dir.string(), hostname(), human_bytes(available), human_bytes(needed));
 }
 

@@ -299,7 +299,8 @@ class Settings {
     return static_cast<double>(config_.episodes.train_batch_size) / decisions_of_episode();
   }
 
-  /// Number of episodes in a batch if time does not matter. Half as many long episodes are enough.
+  /// Number of episodes in a batch if time does not matter. If episodes are long, half as many are
+  /// enough.
   [[nodiscard]] std::int64_t wanted_episodes() const {
     constexpr std::int64_t kEpisodes = 16;
     return episode_length_s() > kLong_s ? kEpisodes / 2 : kEpisodes;

@@ -8,8 +8,8 @@
 namespace traffic::train {
 namespace {
 
-/// Share of the remaining time that the planned episodes may take. The remainder is for the first
-/// runs up to the horizon, and a reserve in case simulations become slower than they were at first.
+/// Share of the remaining time that the planned episodes may take. The rest of the time is for the
+/// first runs up to the horizon, and a reserve for simulations that become slower.
 constexpr double kPlannedShare = 0.8;
 
 std::int64_t last_fitting_mark(const std::vector<WatchedRun>& runs, const EpisodeMarks& marks,

@@ -38,6 +38,8 @@ struct EpisodesNeeded {
   std::int64_t wanted = 0;  ///< for one script of each kind in the rounds, and a final comparison
   std::int64_t fewest = 0;  ///< for two scripts in one round, and a final comparison
 
+  /// @param scripts number of scripts that could be tried
+  /// @param kinds number of their kinds
   static EpisodesNeeded of(std::int64_t scripts, std::int64_t kinds);
 };
 

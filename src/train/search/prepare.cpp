@@ -104,8 +104,8 @@ void keep(const SearchResult& result, const std::filesystem::path& path) {
   write_file_atomically(path, file.dump(2) + "\n");
 }
 
-/// Collective. Result of an earlier start of this run, the same on all ranks; nothing if there is
-/// none that can be read.
+/// Collective. Reads the result of the search that an earlier start of this run has stored.
+/// @return the result, equal on all ranks; nothing if it is missing or cannot be read
 std::optional<SearchResult> find_kept(const Preparation& on, const std::filesystem::path& path,
                                       const std::string& key) {
   std::string text;
@@ -127,7 +127,7 @@ std::optional<SearchResult> find_kept(const Preparation& on, const std::filesyst
 
 void log_result(const SearchResult& result) {
   for (const ScenarioSearch& search : result.scenarios) {
-    spdlog::info("search: scripts tried in {}, compared in {} of the episodes:\n{}",
+    spdlog::info("search: scripts that were tried in {}, compared over {} of each episode:\n{}",
                  search.scenario, part_of_episode(search), search_table(search).to_text());
     spdlog::info("search: {}", search_text(result, search));
   }

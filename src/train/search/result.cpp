@@ -102,21 +102,21 @@ std::string part_of_episode(const ScenarioSearch& search) {
 std::string search_text(const SearchResult& result, const ScenarioSearch& search) {
   const auto objective = name_of(scene::objective_of(result.objective));
   const std::string uncontrolled = fmt::format(
-      "{} ({}ocr_all {:.3f}, {:.0f} s of delay without control)", search.scenario,
+      "{} ({}without control {:.3f} of the demand gets through, delay {:.0f} s)", search.scenario,
       search.is_whole() ? "" : fmt::format("in {} of an episode: ", part_of_episode(search)),
       search.ocr_all, search.delay_s);
   if (const TriedScript* found = search.found()) {
     return fmt::format(
-        "{}: {} gains {:+.2f} +- {:.2f} % of {} on {} seeds that it was not chosen on",
+        "{}: {} gains {:+.2f} +- {:.2f} % of {} on the {} seeds of the final comparison",
         uncontrolled, found->controller, found->gain, found->half_width, objective, found->seeds);
   }
   const bool any_unsafe = std::ranges::any_of(
       search.finalists, [](const TriedScript& script) { return !script.is_safe(); });
   return fmt::format(
-      "{}: no script has a gain in {} whose interval lies above 0{}; training begins with no "
-      "control",
-      uncontrolled, objective,
-      any_unsafe ? " and is as safe as no control (evaluation.safety_limit)" : "");
+      "{}: no script{} has a gain in {} whose 95 % interval lies above 0; the training begins "
+      "without a script",
+      uncontrolled, any_unsafe ? " that is as safe as no control (evaluation.safety_limit)" : "",
+      objective);
 }
 
 Json to_json(const SearchResult& result) {

@@ -18,29 +18,29 @@ ControllerSpec with(ControllerSpec script, const char* parameter, double value) 
   return script;
 }
 
-/// Begins earlier and twice as far away, so that vehicles reach the same speed with gentler
-/// braking.
+/// A version that begins earlier and twice as far away, so that vehicles reach the same speed with
+/// gentler braking.
 ControllerSpec earlier(const ControllerSpec& script) {
   ControllerSpec changed = script;
   if (has(script, "lead_s")) changed.values["lead_s"] = script.get("lead_s") + 10.0;
   return with(changed, "to_m", 2.0 * script.get_or("to_m", 0.0));
 }
 
-/// Slows vehicles down to a higher speed. If the script stops vehicles, the version only slows them
-/// down.
+/// A version that slows vehicles down less. If the script stops vehicles, the version only slows
+/// them down.
 ControllerSpec faster(const ControllerSpec& script) {
   constexpr double kInsteadOfStopping_mps = 4.0;
   const double speed_mps = script.get_or("speed_mps", 0.0);
   return with(script, "speed_mps", speed_mps > 0 ? 1.5 * speed_mps : kInsteadOfStopping_mps);
 }
 
-/// Acts only in denser traffic or at longer queues.
+/// A version that acts only in denser traffic or at longer queues.
 ControllerSpec denser(const ControllerSpec& script) {
   const ControllerSpec changed = with(script, "density", script.get_or("density", 0.0) + 10.0);
   return with(changed, "queue", 1.5 * script.get_or("queue", 0.0));
 }
 
-/// Commands only a part of the number of vehicles at once.
+/// A version that commands fewer vehicles at once: only this part of their maximum number.
 ControllerSpec fewer(const ControllerSpec& script, double part) {
   const double top = script.get("top");
   // Assumed limit if `top` is 0; the actual limit is then vehicles.top_k, which is unknown here.

@@ -352,7 +352,7 @@ Searcher::End Searcher::run_rounds(const std::vector<Round>& rounds, Place& plac
     place.round_seeds = static_cast<std::int64_t>(alive.front()->outcomes.size());
     sort_by_gain(place, alive);
     const TriedScript best = compared(*alive.front(), place.none, place);
-    spdlog::info("{}: best {}, {:+.2f} +- {:.2f} %", label, best.controller, best.gain,
+    spdlog::info("{}: best script {}, gain {:+.2f} +- {:.2f} %", label, best.controller, best.gain,
                  best.half_width);
   }
   for (const ScriptRun& run : runs) search.tried.push_back(compared(run, place.none, place));

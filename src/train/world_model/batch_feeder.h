@@ -43,6 +43,7 @@ class BatchFeeder {
 
   /// State after the batches that next() has returned.
   [[nodiscard]] data::SamplerState state() const;
+  /// Number of batches of this epoch that next() has not returned yet.
   [[nodiscard]] std::int64_t steps_left() const;
 
  private:

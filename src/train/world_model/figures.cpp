@@ -118,8 +118,9 @@ void check_resumable(const checkpoint::Snapshot& snapshot, const config::Config&
   const std::int64_t saved_steps = snapshot.integer("train/total_steps");
   if (saved_steps != total_steps) {
     spdlog::warn(
-        "the run that saved the checkpoint had {} steps in total, this one has {} (other data.*, "
-        "train.* or number of ranks); the learning-rate schedule of this run applies",
+        "the run that saved the checkpoint had {} steps in total, this run has {}, because "
+        "data.*, train.* or the number of ranks differ; the learning-rate schedule of this run "
+        "applies",
         saved_steps, total_steps);
   }
 }

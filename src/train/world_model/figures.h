@@ -13,8 +13,9 @@
 
 namespace traffic::train {
 
-/// Collects the metrics of several steps: the loss and rates of the last step, and the minimum and
-/// maximum gradient norm of all steps.
+/// Collects the metrics of several steps: loss, gradient norm, learning rate and loss scale of the
+/// last step, the minimum and maximum gradient norm of the steps that were not skipped, and the
+/// shares of steps that were skipped or had a gradient norm far above the limit for clipping.
 class StepFigures {
  public:
   /// @param clip_norm train.clip_norm

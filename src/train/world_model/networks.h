@@ -46,8 +46,8 @@ class WorldModelNetworks {
   /// Makes the encodings independent of features that the data lack.
   void ignore_missing(const data::FileInfo& data);
 
-  /// The loss is a mean over vehicles. Losses of ranks and micro-batches therefore add up if they
-  /// are weighted by their numbers of vehicles.
+  /// The loss is a mean over vehicles. The loss of several batches together (of all ranks and
+  /// micro-batches) is therefore the mean of their losses weighted by their numbers of vehicles.
   WorldModelForward forward(const data::Batch& batch, Stage stage);
   /// Converts the output of forward() to physical units.
   [[nodiscard]] PhysicalPrediction to_physical(const model::WorldModelOutput& output,

@@ -141,7 +141,7 @@ std::string WorldModelTraining::batch_text() const {
   return fmt::format(
       "{} samples: data.batch_size = {} per rank, {} rank{}{}{}", all, config_.data.batch_size,
       communicator_.size(), communicator_.size() == 1 ? "" : "s",
-      parts > 1 ? fmt::format(", {} times", parts) : "",
+      parts > 1 ? fmt::format(", train.accumulation_steps = {}", parts) : "",
       advice_on_batch(config_.data.batch_size, train_loader_->steps_per_epoch() / parts));
 }
 
@@ -156,7 +156,8 @@ void WorldModelTraining::start() {
 /// Makes one step. After the last step of an epoch, it ends the epoch.
 std::optional<Iteration> WorldModelTraining::iterate() {
   if (epoch_running_ && is_epoch_over()) {
-    // The run was resumed with another number of ranks, which leaves less than a step of the epoch.
+    // Only a resumed run gets here, for example with another number of ranks. The rest of its epoch
+    // is then too small for one more step.
     Iteration none;
     end_epoch(none);
     return none;

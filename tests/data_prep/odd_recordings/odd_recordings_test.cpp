@@ -89,7 +89,7 @@ class OddRecordings : public test::RunFolderTest {
     }
     std::set<std::uint32_t> numbers;
     for (const auto& [id, seen] : seen_) numbers.insert(seen.number);
-    EXPECT_EQ(numbers.size(), seen_.size()) << "two vehicles have one number";
+    EXPECT_EQ(numbers.size(), seen_.size()) << "two vehicles have the same number";
   }
 
  private:
@@ -102,7 +102,7 @@ class OddRecordings : public test::RunFolderTest {
 
 class OddRecording : public OddRecordings, public testing::WithParamInterface<Case> {};
 
-TEST_P(OddRecording, BecomesTheRightNumbersOrIsRefused) {
+TEST_P(OddRecording, IsConvertedCorrectlyOrRefused) {
   const Case& one = GetParam();
   for (const auto& [name, bytes] : one.beside) write(name, bytes);
   const std::string input = write(one.file, one.content);
@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Tables, OddRecording, testing::ValuesIn(table_cases()),
 INSTANTIATE_TEST_SUITE_P(Formats, OddRecording, testing::ValuesIn(format_cases()),
                          [](const auto& one) { return one.param.name; });
 
-TEST_F(OddRecordings, WhatIsNoFileIsRefused) {
+TEST_F(OddRecordings, PathsWithoutAReadableFileAreRefused) {
   fs::create_directory(dir_ / "folder");
   fs::create_symlink("loop", dir_ / "loop");
   expect_refusal(dir_ / "folder", "metadata.json: the file does not exist");
@@ -144,7 +144,7 @@ TEST_F(OddRecordings, WhatIsNoFileIsRefused) {
   ::close(server);
 }
 
-TEST_F(OddRecordings, AnOutputThatCannotBeIsAMistakeOfTheCommand) {
+TEST_F(OddRecordings, AnOutputPathThatCannotExistIsRefused) {
   const std::string input = write("a.csv", table());
   const auto done = test::run_program(TRAFFIC_BIN_DIR "/data_prep convert " + input + " --out " +
                                       (dir_ / std::string(300, 'a')).string() + ".h5");
@@ -185,7 +185,7 @@ TEST_F(OddRecordings, CompressedFilesAreReadOrRefused) {
   expect_refusal(write("cut.gz", bytes.substr(0, bytes.size() / 2)),
                  "cut.gz: the rest cannot be read");
   std::string changed = bytes;
-  for (std::size_t i = 0; i < 4; ++i) changed[changed.size() - 8 + i] ^= 0x55;  // its checksum
+  for (std::size_t i = 0; i < 4; ++i) changed[changed.size() - 8 + i] ^= 0x55;  // gzip's checksum
   expect_refusal(write("changed.gz", changed),
                  "changed.gz: the rest cannot be read: incorrect data check");
   expect_refusal(write("magic.gz", bytes.substr(0, 2)), "magic.gz: the rest cannot be read");
@@ -213,7 +213,7 @@ void rewrite(const fs::path& from, const fs::path& to, double interval_s,
   writer.finish();
 }
 
-TEST_F(OddRecordings, VerifyNamesWhatNoVehicleCanDo) {
+TEST_F(OddRecordings, VerifyNamesImpossibleMovements) {
   ASSERT_EQ(convert(write("a.csv", table())).exit_code, 0);
   const auto set = [](scene::GraphFrame& frame, std::string_view name, float value) {
     const auto column = static_cast<std::size_t>(scene::node_feature_index(name));

@@ -151,7 +151,7 @@ std::vector<Case> headers() {
        "a.csv",
        "time,id,x,y,speed\n0,1,0,0,10\n1,1,10,0,10\n",
        {},
-       "a.csv:1: there is no column timestep_time; found: time, id, x, y, speed",
+       "a.csv:1: there is no column timestep_time; the columns are: time, id, x, y, speed",
        "--from fcd"},
       {"ExiD",
        "00_tracks.csv",

@@ -263,16 +263,18 @@ std::vector<config::Row> search_rows() {
       {TRAFFIC_EXTENSION_KEY("cem", Search, population), .help = "Candidates of an iteration.",
        .range = between(2, 1e6)},
       {TRAFFIC_EXTENSION_KEY("cem", Search, elite_share),
-       .help = "Share of the candidates that the next ones are drawn around.",
+       .help =
+           "Share of the candidates, the best ones, around which the next candidates are drawn.",
        .range = {.low = 0.0, .high = 1.0, .low_open = true}},
       {TRAFFIC_EXTENSION_KEY("cem", Search, min_deviation),
-       .help = "Deviation of the candidates, at least.", .range = between(0, 10)},
+       .help = "Minimum deviation of the candidates.", .range = between(0, 10)},
       {TRAFFIC_EXTENSION_KEY("cem", Search, episodes), .help = "Episodes of a candidate.",
        .range = between(1, 1000)},
       {TRAFFIC_EXTENSION_KEY("cem", Search, eval_interval),
        .help = "Iterations between evaluations.", .range = between(1, 1e6)},
       {TRAFFIC_EXTENSION_KEY("cem", Search, eval_episodes),
-       .help = "Episodes of an evaluation, the same ones each time.", .range = between(1, 1e6)},
+       .help = "Episodes of an evaluation. Each evaluation plays the same ones.",
+       .range = between(1, 1e6)},
   };
 }
 

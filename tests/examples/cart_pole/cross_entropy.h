@@ -16,9 +16,9 @@ namespace traffic::example {
 struct Search {
   std::int64_t iterations = 30;
   std::int64_t population = 64;  ///< number of candidates in an iteration
-  double elite_share = 0.2;
-  double min_deviation = 0.05;
-  std::int64_t episodes = 2;  ///< number of episodes of each candidate
+  double elite_share = 0.2;      ///< share of the candidates that count as the best
+  double min_deviation = 0.05;   ///< minimum deviation of the candidates
+  std::int64_t episodes = 2;     ///< number of episodes of each candidate
   std::int64_t eval_interval = 5;
   std::int64_t eval_episodes = 20;
 };

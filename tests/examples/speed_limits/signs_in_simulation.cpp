@@ -34,8 +34,8 @@ struct Traffic {
 struct Sign {
   int edge = 0;
   double limit_mps = 0.0;       ///< the edge's own limit
-  std::vector<int> next_edges;  ///< edges to which its lanes lead
-  std::size_t share = 0;        ///< index in kShares that it shows
+  std::vector<int> next_edges;  ///< edges to which the edge's lanes lead
+  std::size_t share = 0;        ///< index in kShares of the limit that the sign shows
   Traffic here{};
   Traffic ahead{};
 };

@@ -65,8 +65,8 @@ class SignsInSimulationTest : public ::testing::Test {
 TEST_F(SignsInSimulationTest, ASignDecidesEveryThirtySecondsAndSlowsVehicles) {
   const auto first = observations();
   ASSERT_THAT(first, SizeIs(1));
-  EXPECT_EQ(first[0][0], 0.0F) << "the road is empty";
-  EXPECT_EQ(first[0][6], 1.0F) << "the sign shows the road's own limit";
+  EXPECT_EQ(first[0][0], 0.0F) << "at first the road is empty";
+  EXPECT_EQ(first[0][6], 1.0F) << "at first the sign shows the road's own limit";
   const double free = mean_speed();
   EXPECT_GT(free, 0.6);
   show({.sign = 0, .share = 3});
@@ -94,7 +94,7 @@ class SpeedLimitsTest : public RunFolderTest {
            "--set episodes.baseline_cache=" +
            (dir_ / "baselines").string() + " --run-dir " + (dir_ / run).string() + " " + arguments;
   }
-  /// The metrics of an iteration, counted from 1.
+  /// The metrics of an iteration. The first iteration has the number 1.
   [[nodiscard]] nlohmann::json metrics(const std::string& run, int iteration) const {
     std::ifstream file(dir_ / run / "metrics.jsonl");
     std::string line;
@@ -141,7 +141,7 @@ TEST_F(SpeedLimitsTest, LearnsBesideVehicles) {
       << "the vehicles must learn, too";
 }
 
-TEST_F(SpeedLimitsTest, ItsRowMakesItAChoiceWithSettingsOfItsOwn) {
+TEST_F(SpeedLimitsTest, AnAddedAgentCanBeChosenAndHasItsOwnSettings) {
   const Outcome help = run_program(TRAFFIC_BIN_DIR "/speed_limits --help-config");
   EXPECT_THAT(help.output,
               AllOf(HasSubstr("[speed_limits]"), HasSubstr("vehicles, lights, speed_limits")));

@@ -67,7 +67,7 @@ TEST(SnakesEnvironment, PlaysAGameBehindAPool) {
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const std::size_t snake = (i + game::kTeamSnakes * team) % game::kSnakes;
       EXPECT_EQ(sums[i], static_cast<float>(last.length[snake] - game::kStartLength))
-          << "the commanded team's rewards come first";
+          << "the commanded team's rewards must come first";
     }
     EXPECT_EQ(pool.counters().steps, static_cast<std::uint64_t>(game::kMaxSteps));
   }

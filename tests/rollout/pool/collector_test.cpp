@@ -100,7 +100,7 @@ TYPED_TEST(CollectorTest, BeginsTheEpisodeOfALostEnvironmentAgain) {
   EXPECT_THAT(this->handler_.sums, ::testing::Contains(5000 + Counting::length_of(5)).Times(1));
 }
 
-TYPED_TEST(CollectorTest, EveryEnvironmentContributesItsStepsAndGoesOnWhereItStood) {
+TYPED_TEST(CollectorTest, EveryEnvironmentContributesItsStepsAndContinuesNextTime) {
   const auto envs = static_cast<std::int64_t>(this->pool_->my_envs().size());
   EXPECT_TRUE(this->collector_.run_fragments(8, this->handler_));
   for (const auto& [env, steps] : this->handler_.decided) EXPECT_EQ(steps, 8) << env;

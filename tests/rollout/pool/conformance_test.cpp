@@ -69,10 +69,10 @@ TYPED_TEST(PoolTest, AnEpisodeIsAResetAndStepsToItsEnd) {
   const int env = this->first_;
   EXPECT_FALSE(pool.has_answer(env));
   EXPECT_THROW((void)pool.answer(env), Error);
-  EXPECT_THROW(pool.step(env, bytes_of({})), Error) << "no episode has begun";
+  EXPECT_THROW(pool.step(env, bytes_of({})), Error) << "a step needs an episode that has begun";
   pool.reset(env, bytes_of({.value = 100, .length = 2}));
   EXPECT_TRUE(pool.busy(env));
-  EXPECT_THROW(pool.reset(env, bytes_of({})), Error) << "busy";
+  EXPECT_THROW(pool.reset(env, bytes_of({})), Error) << "a busy environment must not be reset";
   Event event = this->only(env);
   EXPECT_EQ(event.env, env);
   EXPECT_FALSE(event.lost || event.done || pool.busy(env));
@@ -84,7 +84,8 @@ TYPED_TEST(PoolTest, AnEpisodeIsAResetAndStepsToItsEnd) {
   pool.step(env, bytes_of({.value = -3}));
   EXPECT_TRUE(this->only(env).done);
   EXPECT_EQ(this->answer(env).sum, 104);
-  EXPECT_THROW(pool.step(env, bytes_of({})), Error) << "the episode is over";
+  EXPECT_THROW(pool.step(env, bytes_of({})), Error)
+      << "a step after the end of the episode must be refused";
   this->begin(env, {.value = 1, .length = 5});
   EXPECT_EQ(this->answer(env).sum, 1);
   EXPECT_EQ(this->answer(env).steps, 0);
@@ -96,7 +97,8 @@ TYPED_TEST(PoolTest, AllThatAreBusyAreWaitedForInTheirOrder) {
   std::vector<Event> events(17);
   pool.wait_all(backwards, events);
   EXPECT_THAT(events, SizeIs(0));
-  EXPECT_THROW(pool.wait_any(backwards), Error) << "no environment is busy";
+  EXPECT_THROW(pool.wait_any(backwards), Error)
+      << "waiting must be refused if no environment is busy";
   for (const int env : pool.my_envs()) pool.reset(env, bytes_of({.value = env, .length = 3}));
   pool.wait_all(backwards, events);
   ASSERT_THAT(events, SizeIs(backwards.size()));
@@ -105,7 +107,7 @@ TYPED_TEST(PoolTest, AllThatAreBusyAreWaitedForInTheirOrder) {
   EXPECT_THAT(pool.wait_all(backwards), SizeIs(1));
   for (const int env : pool.my_envs()) {
     EXPECT_EQ(this->answer(env).sum, env + (env == this->first_ ? 10 : 0))
-        << "each environment has a sum of its own";
+        << "each environment must have a sum of its own";
   }
 }
 

@@ -51,7 +51,7 @@ TEST_F(SlotTest, ACommandReachesTheSimulationAndItsAnswerTheRank) {
   EXPECT_EQ(std::memcmp(rank_.reply_buffer().data(), "moved", 5), 0);
 }
 
-TEST_F(SlotTest, WaitingEndsWithItsDeadline) {
+TEST_F(SlotTest, WaitingEndsAtTheDeadline) {
   const Stopwatch waited;
   EXPECT_FALSE(sim_.wait(0.02).has_value());
   EXPECT_GE(waited.seconds(), 0.02);
@@ -86,7 +86,7 @@ TEST_F(SlotTest, ADeathBetweenCommandsIsNoAnswer) {
   EXPECT_EQ(rings(), rings_before);
 }
 
-TEST_F(SlotTest, AnEpisodeToBeginOutlivesAProcessThatDiesAtItsStart) {
+TEST_F(SlotTest, AnOrderedEpisodeSurvivesAProcessThatDiesAtItsStart) {
   rank_.post(CommandKind::kReset, 0, {});
   worker_.report_death("died before it was ready");
   EXPECT_TRUE(rank_.busy());
@@ -98,7 +98,7 @@ TEST_F(SlotTest, AnEpisodeToBeginOutlivesAProcessThatDiesAtItsStart) {
   EXPECT_EQ(rank_.answer().incarnation, next);
 }
 
-TEST_F(SlotTest, ReadinessAndRejectionAreOfOneIncarnation) {
+TEST_F(SlotTest, ANewIncarnationIsNeitherReadyNorRejected) {
   EXPECT_FALSE(worker_.ready());
   sim_.announce_ready();
   EXPECT_TRUE(worker_.ready());

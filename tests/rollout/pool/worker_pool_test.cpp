@@ -75,7 +75,7 @@ TEST(WorkerPoolTest, PoolsUseTheWorkersOfEarlierPools) {
   for (const std::int64_t fewer : {std::int64_t{1}, std::int64_t{2}, kMany}) {
     pool = make_pool(fewer);
     expect_answers(*pool);
-    EXPECT_EQ(workers(), more) << "no worker has ended or was started";
+    EXPECT_EQ(workers(), more) << "a later pool must use the same workers, and start no others";
     pool->close();
   }
 }
@@ -88,7 +88,7 @@ TEST(WorkerPoolTest, TwoPoolsAtOnceHaveWorkersOfTheirOwn) {
   first->close();
   const auto before = workers();
   auto third = make_pool(2);
-  EXPECT_EQ(workers(), before) << "the third pool uses the workers of the first";
+  EXPECT_EQ(workers(), before) << "the third pool must use the workers of the first";
   expect_answers(*third);
   expect_answers(*second);
   second->close();

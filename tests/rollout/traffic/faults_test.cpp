@@ -149,11 +149,11 @@ TEST(RolloutFaults, LostEpisodesRunAgainWithTheSameResult) {
   EXPECT_THAT(disturbed.output(), HasSubstr("killed by signal 11"));
   EXPECT_THAT(disturbed.output(), HasSubstr("simulation 2 failed: fault throw"));
   EXPECT_THAT(disturbed.output(),
-              HasSubstr("observation holds NaN, infinity or more than 1e+10 in growth"));
+              HasSubstr("observation contains NaN, infinity or a number beyond 1e+10 in growth"));
   EXPECT_THAT(disturbed.output(), HasSubstr("rejected 1"));
 }
 
-TEST(RolloutFaults, TheSameSeedsGiveTheSameFramesWhateverTheNumberOfWorkersAndRanks) {
+TEST(RolloutFaults, TheSameSeedsGiveTheSameFramesOnAnyNumberOfRanksAndWorkers) {
   std::set<std::string> first;
   for (const auto& [ranks, workers, envs] : {std::tuple(1, "1", "1"), std::tuple(2, "2", "2"),
                                              std::tuple(3, "3", "1"), std::tuple(0, "1", "3")}) {

@@ -294,11 +294,11 @@ TEST(PeriodCodec, RefusesImpossibleSectionsOfLights) {
   refusal([](Lights& w) { w.rows[3] = INFINITY; }, "infinity");
   refusal([](Lights& w) { w.choices[1].light = 3; }, "lists light 3");
   refusal([](Lights& w) { w.choices[1].light = 0; }, "lists light 0");
-  refusal([](Lights& w) { w.choices[0].present = 2; }, "of which green 2 is on");
-  refusal([](Lights& w) { w.choices[0].num_greens = 4; }, "has 5 rows");
+  refusal([](Lights& w) { w.choices[0].present = 2; }, "present green 2");
+  refusal([](Lights& w) { w.choices[0].num_greens = 4; }, "has features of 5 greens");
   refusal([](Lights& w) { w.graph.node_features[3] = INFINITY; }, "infinity");
   refusal([](Lights& w) { w.graph.edge_features[1] = std::nanf(""); }, "NaN");
-  refusal([](Lights& w) { w.graph.edge_src[1] = 3; }, "node 3, but there are 3 nodes");
+  refusal([](Lights& w) { w.graph.edge_src[1] = 3; }, "node 3, but there are only 3 nodes");
   refusal([](Lights& w) { w.graph.edge_ptr[1] = 3; }, "does not rise from 0 to 2");
   refusal([](Lights& w) { w.lost_s.push_back(0.0); }, "3 lights, expected 4");
 }

@@ -372,7 +372,7 @@ TEST_F(TrafficEnvironmentTest, FollowingTheAdviceEqualsRunningTheScript) {
   run_to_end();
   EXPECT_EQ(followed.numerator(), period_.score.numerator());
   EXPECT_EQ(followed.cv_steps, period_.score.cv_steps);
-  // An episode that yields scores only has no advice.
+  // If an episode is not observed, but only gives a score, it has no advice.
   reset({.traffic = {.seed = 5}, .observed = false});
   while (!period_.done()) {
     step();
@@ -423,7 +423,7 @@ TEST_F(TrafficEnvironmentTest, AStepForAnEpisodeOfAnEarlierProcessIsLost) {
   start();
   rank_.post(CommandKind::kStep, incarnation_, {});
   loop_->serve(0);
-  EXPECT_EQ(rank_.answer().kind, ReplyKind::kLost) << "no episode has begun";
+  EXPECT_EQ(rank_.answer().kind, ReplyKind::kLost) << "a step needs an episode that has begun";
   reset({.traffic = {.seed = 3}});
   rank_.post(CommandKind::kStep, incarnation_ - 1, {});
   loop_->serve(0);

@@ -1,3 +1,5 @@
+/// Tests ReturnPoint. It keeps the state of the best controller, to which the training returns when
+/// the gain has fallen.
 #include "train/agents/return_point.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +63,7 @@ TEST(ReturnPoint, RestoresTheKeptBitsAsOftenAsAllowed) {
   const ReturnPoint::Agents agents = make_agents(agent);
   const Experience experience = share(play_all(4, 1, agent->policy(), 9), 0, 1, 1, 2);
   ReturnPoint point(config.training);
-  EXPECT_FALSE(point.go_back(agents)) << "no state is kept yet";
+  EXPECT_FALSE(point.go_back(agents)) << "no state is kept yet, so there is none to return to";
   agent->learn_from(experience, 0);
   point.keep(agents);
   const torch::Tensor kept = agent->parameters().flat().clone();

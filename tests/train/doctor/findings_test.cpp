@@ -49,7 +49,7 @@ TEST(JudgeLoad, HasNothingToSayOfAnIdleNode) {
   EXPECT_EQ(judge_load(roomy(), half).verdict, Verdict::kOk) << "four processors are free";
 }
 
-TEST(JudgeLoad, WarnsOfWhatOthersTakeAndSaysWhatToDo) {
+TEST(JudgeLoad, WarnsOfLoadByOtherProcessesAndSaysWhatToDo) {
   const LoadFacts busy{.cpus = 8, .load = 7.2, .available_bytes = 12 * kGiB};
   EXPECT_EQ(judge_load(roomy(), busy).verdict, Verdict::kWarning);
   EXPECT_THAT(judge_load(roomy(), busy).found,
@@ -64,7 +64,7 @@ TEST(JudgeLoad, WarnsOfWhatOthersTakeAndSaysWhatToDo) {
               AllOf(HasSubstr("2.0 GiB of swap"), HasSubstr("swapoff -a && swapon -a")));
 }
 
-TEST(JudgeGpu, SaysWhatIsFreeAndHowWarmItIs) {
+TEST(JudgeGpu, StatesFreeMemoryLoadAndTemperature) {
   const GpuFacts free{.name = "H100",
                       .total_bytes = 80 * kGiB,
                       .free_bytes = 79 * kGiB,
@@ -76,7 +76,7 @@ TEST(JudgeGpu, SaysWhatIsFreeAndHowWarmItIs) {
   EXPECT_EQ(judge_gpu(unknown, "GPU 0").found, "GPU 0: H100, 79.0 GiB free");
 }
 
-TEST(JudgeGpu, WarnsOfOthersOnItAndOfHeat) {
+TEST(JudgeGpu, WarnsOfOtherProcessesOnTheGpuAndOfHeat) {
   const Nvml nvml(TRAFFIC_STAND_IN_NVML);
   GpuFacts gpu{.name = "H100",
                .total_bytes = 80 * kGiB,
@@ -92,7 +92,7 @@ TEST(JudgeGpu, WarnsOfOthersOnItAndOfHeat) {
   EXPECT_THAT(judge_gpu(gpu, "").found, HasSubstr("memory.target_vram_gb"));
 }
 
-TEST(JudgeInventories, NamesWhatANodeLacksOrHasOtherwise) {
+TEST(JudgeInventories, NamesFilesThatANodeLacksOrHasInAnotherVersion) {
   const std::string text = "traffic_train\t10-a\nsumo_env\tmissing\nmerge.h5\t7-b\n";
   EXPECT_EQ(judge_inventories({{"n0", text}, {"n1", text}}).verdict, Verdict::kOk);
   const Finding finding = judge_inventories(
@@ -104,7 +104,7 @@ TEST(JudgeInventories, NamesWhatANodeLacksOrHasOtherwise) {
             HasSubstr("n0 lacks x.h5, which n2 has"), Not(HasSubstr("n2 lacks"))));
 }
 
-TEST(JudgeSettings, ShowsThoseThatAllRanksHaveAndWarnsOfOthers) {
+TEST(JudgeSettings, ShowsCommonSettingsAndWarnsOfDifferentOnes) {
   const auto findings = judge_settings({{{"NCCL_DEBUG", "INFO"}, {"CUDA_VISIBLE_DEVICES", "0"}},
                                         {{"NCCL_DEBUG", "INFO"}, {"CUDA_VISIBLE_DEVICES", "1"}},
                                         {{"NCCL_DEBUG", "INFO"}, {"NCCL_P2P_DISABLE", "1"}}});
@@ -117,14 +117,14 @@ TEST(JudgeSettings, ShowsThoseThatAllRanksHaveAndWarnsOfOthers) {
   EXPECT_THAT(findings[2].found, HasSubstr("1 on rank 2, not set on ranks 0, 1; give all ranks"));
 }
 
-TEST(JudgeSettings, SaysWhatWasLookedForWhereNothingIsSet) {
+TEST(JudgeSettings, NamesTheKnownVariablesIfNoneIsSet) {
   const auto findings = judge_settings({{}, {}});
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].verdict, Verdict::kOk);
   EXPECT_THAT(findings[0].found, HasSubstr("NCCL_*, CUDA_*"));
 }
 
-TEST(CurrentSettings, AreTheVariablesThatLibrariesListenTo) {
+TEST(CurrentSettings, AreTheVariablesThatLibrariesRead) {
   setenv("NCCL_DOCTOR_TEST", "a=b", 1);
   setenv("DOCTOR_TEST", "x", 1);
   const Settings settings = current_settings();
@@ -134,7 +134,7 @@ TEST(CurrentSettings, AreTheVariablesThatLibrariesListenTo) {
   unsetenv("DOCTOR_TEST");
 }
 
-TEST(JoinRanks, SaysOnceWhatRanksAgreeOn) {
+TEST(JoinRanks, ReportsAFindingOnceIfAllRanksShareIt) {
   const Finding gpu{.subject = "device", .found = "a GPU"};
   const Finding none{.verdict = Verdict::kFailed,
                      .subject = "device",
@@ -148,7 +148,7 @@ TEST(JoinRanks, SaysOnceWhatRanksAgreeOn) {
   EXPECT_EQ(exit_code(join_ranks({gpu})), ExitCode::kDone);
 }
 
-TEST(Findings, AreWrittenForPeopleAndForPrograms) {
+TEST(Findings, AreWrittenAsTextAndAsJson) {
   const std::vector<Finding> findings{{.subject = "node", .found = "fine"},
                                       {.verdict = Verdict::kFailed,
                                        .subject = "simulations",

@@ -236,7 +236,8 @@ TEST(SceneSet, OnlyCorrectionsAreRepeated) {
   const std::vector<data::Draw> draws{{.sample = 1, .weight = 1.0F},
                                       {.sample = count + 1, .weight = 1.0F}};
   const DrivingBatch batch = source->build(draws, 0, blocks);
-  EXPECT_TRUE(torch::equal(batch.plan[0], batch.plan[1])) << "both are the same correction";
+  EXPECT_TRUE(torch::equal(batch.plan[0], batch.plan[1]))
+      << "both samples must be the same correction";
 }
 
 TEST(SceneSet, AFileWithoutASplitSaysHowToGetSamples) {

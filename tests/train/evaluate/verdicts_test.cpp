@@ -127,8 +127,9 @@ TEST(Verdicts, MoreHardBrakesAreReportedButAreNotUnsafe) {
   const auto verdicts = judge_controllers(plan, episodes);
   EXPECT_TRUE(verdicts[1].safe());
   EXPECT_TRUE(verdicts[1].best);
-  EXPECT_THAT(verdict_text(plan, episodes),
-              AllOf(HasSubstr("more hard brakes a run than none"), Not(HasSubstr("not safe"))));
+  EXPECT_THAT(
+      verdict_text(plan, episodes),
+      AllOf(HasSubstr("more hard brakes a run than without control"), Not(HasSubstr("not safe"))));
 }
 
 TEST(Verdicts, NoneIsBestIfNoSafeControllerGains) {

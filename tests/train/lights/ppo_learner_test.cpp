@@ -139,7 +139,7 @@ TEST(LightExperience, DecisionsOfAMomentFormOneState) {
       whole.by_state.index_select(0, rl::select_segments(whole.states, states).rows);
   const Taken taken = take(whole, decisions);
   EXPECT_EQ(taken.batch.graph.num_nodes(), 2 * 3)
-      << "the batch contains the graph of each moment once";
+      << "the batch must contain the graph of each moment once";
   const LightTerms terms = policy.evaluate(taken.batch, taken.chosen);
   EXPECT_TRUE(torch::allclose(terms.log_prob, whole.log_prob.index_select(0, decisions)))
       << "learning must read the same observations as acting";
@@ -271,7 +271,7 @@ TEST(LightLearner, WeightsInUseAreTheRunningMean) {
     const WeightsInUse in_use = learner.weights_in_use();
     EXPECT_TRUE(weights().allclose(mean, 1e-5, 1e-7));
   }
-  EXPECT_TRUE(weights().equal(second)) << "learning continues from the latest weights";
+  EXPECT_TRUE(weights().equal(second)) << "learning must continue from the latest weights";
   checkpoint::Snapshot snapshot(1);
   learner.save_to(snapshot);
   LightPolicy saved({.hidden_dim = 16}, 4);

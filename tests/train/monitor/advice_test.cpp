@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 using ::testing::Key;
 using ::testing::Not;
 
-TEST(Adviser, SaysItOnceAfterSeveralLinesAndAgainAfterItHadCeasedForLong) {
+TEST(Adviser, AdvisesOnceAndAgainIfTheProblemReturnsMuchLater) {
   Adviser adviser;
   const report::NamedValues slow{{"wait/data", 0.5}};
   EXPECT_THAT(adviser.look(slow), IsEmpty());
@@ -31,7 +31,7 @@ TEST(Adviser, SaysItOnceAfterSeveralLinesAndAgainAfterItHadCeasedForLong) {
   EXPECT_THAT(adviser.look(slow), ElementsAre(HasSubstr("data.num_workers")));
 }
 
-TEST(Adviser, NamesTheKeyOfEachFigure) {
+TEST(Adviser, NamesTheKeyForEachMetric) {
   const std::vector<std::pair<report::NamedValues, std::string>> cases{
       {{{"wait/small_steps", 0.6}}, "data.batch_size"},
       {{{"wait/other_ranks", 0.6}}, "data.shard_weights"},

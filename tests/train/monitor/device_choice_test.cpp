@@ -42,7 +42,7 @@ TEST(DecideDevice, AutoFallsBackToTheCpuAndSaysWhy) {
   EXPECT_THAT(unbuilt.reason, HasSubstr("built without CUDA"));
 }
 
-TEST(DecideDevice, CpuIsTakenWhateverIsThere) {
+TEST(DecideDevice, TheCpuIsTakenOnRequestEvenWithGpus) {
   EXPECT_EQ(decide_device({.wish = "cpu", .built_with_cuda = true, .num_gpus = 4}).device,
             at::kCPU);
 }

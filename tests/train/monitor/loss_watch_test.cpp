@@ -44,21 +44,21 @@ TEST(LossWatch, FindsEachSpikeOnceAndNamesTheLevel) {
   EXPECT_EQ(watch.num_found(), 4);
 }
 
-TEST(LossWatch, OfALossBelowZeroToo) {
+TEST(LossWatch, FindsSpikesOfANegativeLoss) {
   LossWatch watch;
   for (int i = 0; i < 30; ++i) EXPECT_FALSE(watch.add({-1.0 + 0.01 * (i % 3)}));
   EXPECT_FALSE(watch.add({-0.9}));
   EXPECT_TRUE(watch.add({2.0}));
 }
 
-TEST(LossWatch, AnotherStageHasAnotherLoss) {
+TEST(LossWatch, AChangeOfTheStageIsNoSpike) {
   LossWatch watch;
   for (int i = 0; i < 60; ++i) EXPECT_FALSE(watch.add({.value = 0.1, .stage = 1}));
   for (int i = 0; i < 60; ++i) EXPECT_FALSE(watch.add({.value = 50, .stage = 2}));
   EXPECT_TRUE(watch.add({.value = 500, .stage = 2}));
 }
 
-TEST(LossWatch, WhatStaysHighIsTheNewLevel) {
+TEST(LossWatch, ALossThatStaysHighIsTheNewLevel) {
   LossWatch watch;
   int said = 0;
   for (int i = 0; i < 200; ++i) said += watch.add({i < 50 ? 1.0 : 10.0}) ? 1 : 0;
@@ -66,7 +66,7 @@ TEST(LossWatch, WhatStaysHighIsTheNewLevel) {
   EXPECT_LT(watch.num_found(), 50);
 }
 
-TEST(LossWatch, NumbersThatAreNotFiniteAreTheBusinessOfOthers) {
+TEST(LossWatch, LossesThatAreNotFiniteAreNoSpikes) {
   LossWatch watch;
   for (int i = 0; i < 30; ++i) (void)watch.add({1.0});
   EXPECT_FALSE(watch.add({std::numeric_limits<double>::infinity()}));

@@ -26,7 +26,7 @@ TEST(MemoryWatch, IsSilentBelowTheLimits) {
   EXPECT_FALSE(actions.clear_cache);
 }
 
-TEST(MemoryWatch, WarnsOnceOfMuchAllocatedAndAgainAfterItHadCeased) {
+TEST(MemoryWatch, WarnsOnceOfMuchMemoryAndAgainAfterItHadFallen) {
   MemoryWatch watch(kLimits);
   const MemoryActions first = watch.look(memory(21, 21, 21));
   ASSERT_THAT(first.warnings, SizeIs(1));
@@ -52,7 +52,7 @@ TEST(MemoryWatch, AdvisesCheckpointingOnceForAHighPeak) {
   EXPECT_THAT(watch.look(memory(5, 5, 22)).warnings, IsEmpty());
 }
 
-TEST(MemoryWatch, WithoutLimitsTheyAreSharesOfWhatARankMayTake) {
+TEST(MemoryWatch, DefaultLimitsAreSharesOfTheMemoryOfARank) {
   // Without settings the limits are 5/6 and 7/8 of the memory that a rank may use. For 22 GiB they
   // are 18.3 and 19.25 GiB, and for half of that memory 9.2 and 9.6 GiB.
   EXPECT_THAT(MemoryWatch({}).look(memory(18, 19, 19)).warnings, IsEmpty());
@@ -62,7 +62,7 @@ TEST(MemoryWatch, WithoutLimitsTheyAreSharesOfWhatARankMayTake) {
   EXPECT_TRUE(MemoryWatch({.share = 0.5}).look(memory(5, 10, 5)).clear_cache);
 }
 
-TEST(AllowedShare, IsTheLessOfBothLimits) {
+TEST(AllowedShare, IsTheSmallerOfBothLimits) {
   EXPECT_DOUBLE_EQ(allowed_share(0.9, 0.0, 24 * kGiB), 0.9);
   EXPECT_DOUBLE_EQ(allowed_share(0.9, 12.0, 24 * kGiB), 0.5);
   EXPECT_DOUBLE_EQ(allowed_share(0.9, 40.0, 24 * kGiB), 0.9);

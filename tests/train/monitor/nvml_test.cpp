@@ -18,7 +18,7 @@ TEST(Nvml, SaysHowBusyAGpuIs) {
   EXPECT_FALSE(nvml.load("0000:af:00.0").has_value());
 }
 
-TEST(Nvml, WithoutItsLibraryThereIsNothingToAsk) {
+TEST(Nvml, WithoutItsLibraryItReportsAProblem) {
   const Nvml none("libnvidia-ml-of-no-driver.so.1");
   EXPECT_THAT(none.problem(), HasSubstr("libnvidia-ml-of-no-driver.so.1"));
   EXPECT_FALSE(none.load("0000:3b:00.0").has_value());

@@ -19,7 +19,7 @@ nlohmann::json rows_of(const std::vector<TraceSpan>& spans) {
   return nlohmann::json::parse(profile_table(spans).to_json());
 }
 
-TEST(ProfileTable, OwnTimeIsWhatContainedSpansLeave) {
+TEST(ProfileTable, OwnTimeExcludesContainedSpans) {
   const auto rows = rows_of({span("inner", 12, 14), span("outer", 10, 20), span("middle", 11, 16),
                              span("inner", 17, 18), span("outer", 30, 34)});
   ASSERT_EQ(rows.size(), 3U);
@@ -55,7 +55,7 @@ TEST(ProfileTable, ThreadsAndDevicesDoNotContainEachOther) {
   EXPECT_DOUBLE_EQ(rows[1]["own_percent"], 100.0);
 }
 
-TEST(ProfileTable, OfNothingIsEmpty) { EXPECT_EQ(profile_table({}).num_rows(), 0U); }
+TEST(ProfileTable, OfNoSpansIsEmpty) { EXPECT_EQ(profile_table({}).num_rows(), 0U); }
 
 }  // namespace
 }  // namespace traffic::train

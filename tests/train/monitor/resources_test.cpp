@@ -30,7 +30,7 @@ TEST(AddUp, CountsProcessesByTheirPrograms) {
   EXPECT_EQ(sum.total(), 573.0);
 }
 
-TEST(Reading, GoesThroughNumbersAndBack) {
+TEST(Reading, IsReadBackFromItsNumbers) {
   const Reading one{.node = {.ranks = 1, .workers = 2, .simulations = 3},
                     .gpu_allocated = 4,
                     .gpu_reserved = 5,
@@ -44,7 +44,7 @@ TEST(ResourceReader, SeesThisProcessOnTheFirstRankOfANode) {
   EXPECT_EQ(ResourceReader(at::kCPU, /*first_of_node=*/false).read().node.total(), 0.0);
 }
 
-TEST(ResourceWatch, AddsUpNodesAndLooksAtTheFullest) {
+TEST(ResourceWatch, AddsUpNodesAndKeepsThePeakOfTheFullest) {
   ResourceWatch watch(0.0, 10.0 * kGiBytes);
   EXPECT_FALSE(watch.look({reading(3, 5), {}, reading(1, 1)}).warning.has_value());
   EXPECT_THAT(watch.figures(), AllOf(Contains(Pair("memory/total_gib", 10.0)),

@@ -59,9 +59,9 @@ TEST_F(StepProfilerTest, RecordsTheChosenStepsOnly) {
   EXPECT_THAT(text("rank-3.txt"), HasSubstr("aten::mm"));
 }
 
-TEST_F(StepProfilerTest, CountsAStepThatWasNoneOnce) {
+TEST_F(StepProfilerTest, CountsAStepThatIsAnnouncedTwiceOnlyOnce) {
   StepProfiler profiler({.steps = 2, .skip_steps = 1}, place(), split_);
-  profiler.before_step(kFirstStep);  // no step follows, because the epoch is over
+  profiler.before_step(kFirstStep);  // the step does not follow, because the epoch is over
   take_steps(profiler, 2);
   profiler.before_step(kFirstStep + 2);
   EXPECT_FALSE(std::filesystem::exists(place().folder));
@@ -71,7 +71,7 @@ TEST_F(StepProfilerTest, CountsAStepThatWasNoneOnce) {
   EXPECT_EQ(names["step-1"], 1);
 }
 
-TEST_F(StepProfilerTest, WritesWhatThereIsWhenTheStepsEndEarly) {
+TEST_F(StepProfilerTest, WritesTheRecordedStepsIfTheRunEndsEarly) {
   {
     StepProfiler profiler({.steps = 10, .skip_steps = 0}, place(), split_);
     take_steps(profiler, 2);
@@ -85,7 +85,7 @@ TEST_F(StepProfilerTest, WritesNothingUnlessAskedTo) {
   EXPECT_FALSE(std::filesystem::exists(place().folder));
 }
 
-TEST_F(StepProfilerTest, GoesOnWhereNothingCanBeWritten) {
+TEST_F(StepProfilerTest, TrainingContinuesIfNothingCanBeWritten) {
   std::ofstream(dir_ / "profile") << "a file where the folder would be";
   StepProfiler profiler({.steps = 1, .skip_steps = 0}, place(), split_);
   EXPECT_NO_THROW(take_steps(profiler, 3));

@@ -43,7 +43,7 @@ TEST(StragglerWatch, SaysNothingOfEqualRanksOneRankOrNoise) {
   EXPECT_EQ(watch.num_found(), 0);
 }
 
-TEST(StragglerWatch, OneSlowStepInManyIsNone) {
+TEST(StragglerWatch, OneSlowStepInTwentyIsNoStraggler) {
   StragglerWatch watch;
   for (int step = 0; step < 200; ++step) {
     const double first_s = step % 20 == 7 ? 0.5 : 0.1;  // for example while saving
@@ -51,7 +51,7 @@ TEST(StragglerWatch, OneSlowStepInManyIsNone) {
   }
 }
 
-TEST(StragglerWatch, RepeatsItselfSeldomButTellsOfAnotherRankAtOnce) {
+TEST(StragglerWatch, RepeatsAReportRarelyButNamesAnotherRankAtOnce) {
   StragglerWatch watch;
   ASSERT_EQ(steps_until_found(watch, {0.1, 0.5}, 50), 20);
   EXPECT_EQ(steps_until_found(watch, {0.1, 0.5}, 900), 0);
@@ -60,7 +60,7 @@ TEST(StragglerWatch, RepeatsItselfSeldomButTellsOfAnotherRankAtOnce) {
   EXPECT_NE(steps_until_found(watch, {0.5, 0.1}, 2000), 0);
 }
 
-TEST(StragglerWatch, ARankAboutTheLimitIsNotNamedAgainWheneverItCrossesIt) {
+TEST(StragglerWatch, ARankNearTheLimitIsNotReportedAtEveryCrossing) {
   StragglerWatch watch;
   ASSERT_EQ(steps_until_found(watch, {0.16, 0.1}, 50), 20);
   for (int crossing = 0; crossing < 10; ++crossing) {

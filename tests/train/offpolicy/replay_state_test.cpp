@@ -144,7 +144,7 @@ TEST_F(RankStateTest, ANumberOfRanksThatDiffersFromTheReplaysIsRefused) {
   }
 }
 
-TEST_F(RankStateTest, ASegmentWithRoomBeforeTheLastIsRefused) {
+TEST_F(RankStateTest, AnIncompleteSegmentBeforeTheLastIsRefused) {
   if (communicator_->size() > 1) return;
   replay::Replay replay(kOptions);
   RankState state(replay, *communicator_, {});

@@ -40,7 +40,7 @@ TEST(LossScaler, BacksOffAfterHysteresisOverflowsInARow) {
   update(scaler, {true});
   EXPECT_EQ(scaler.scale(), 512);
   update(scaler, {true});
-  EXPECT_EQ(scaler.scale(), 256) << "each further overflow halves the scale";
+  EXPECT_EQ(scaler.scale(), 256) << "each further overflow must halve the scale";
   EXPECT_FALSE(scaler.can_back_off());
   update(scaler, {true});
   EXPECT_EQ(scaler.scale(), 256);
@@ -53,7 +53,7 @@ TEST(LossScaler, WithoutHysteresisBehavesLikeTorchGradScaler) {
   update(scaler, {false, false, true});
   EXPECT_EQ(scaler.scale(), 512);
   update(scaler, {false, false});
-  EXPECT_EQ(scaler.scale(), 512) << "an overflow starts the interval anew";
+  EXPECT_EQ(scaler.scale(), 512) << "an overflow must start the interval anew";
   update(scaler, {false});
   EXPECT_EQ(scaler.scale(), 1024);
 }

@@ -30,7 +30,7 @@ TEST(SliceOptimiser, FailsAfterTenGradientsInARowThatAreNotFinite) {
   };
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 9; ++i) EXPECT_FALSE(step(false));
-    EXPECT_GT(step(true).value_or(0.0), 0.0) << "a finite gradient restarts the count";
+    EXPECT_GT(step(true).value_or(0.0), 0.0) << "a finite gradient must restart the count";
   }
   EXPECT_EQ(optimiser.skipped_steps(), 18);
   EXPECT_EQ(optimiser.num_steps(), 2);

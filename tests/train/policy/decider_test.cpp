@@ -182,7 +182,7 @@ TEST_F(DeciderTest, CommandsInForceReduceTheNumberOfPicks) {
     set_feature(frame, i, "commit_left_s", 5.0F);
   }
   EXPECT_EQ(decider_.may_pick(period_of(frames, {})), 0)
-      << "more vehicles than top_k are under control";
+      << "no pick is allowed, because more vehicles than top_k are under control";
 }
 
 }  // namespace

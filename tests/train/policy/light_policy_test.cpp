@@ -93,7 +93,7 @@ TEST(LightPolicy, StartsAsTheScriptGreedy) {
   }
 }
 
-TEST(LightPolicy, StartsAsAdvisedWhereItKeepsPrograms) {
+TEST(LightPolicy, StartsAsItsAdvisorIfItKeepsPrograms) {
   const std::size_t columns = scene::signal_features().size();
   std::vector<float> rows(4 * columns, 0.4F);
   for (std::size_t row = 0; row < 4; ++row) rows[(row + 1) * columns - 1] = 0.0F;

@@ -189,7 +189,7 @@ TEST(Policy, OnlyArriveLateOutlastsTheControlPeriod) {
     const auto command = Policy(config, kWidths, torch::kCPU).command(frame, {}, action, 1);
     return command ? command->hold_s : 0.0;
   };
-  EXPECT_EQ(hold_s(0.0F), 0.0) << "no command";
+  EXPECT_EQ(hold_s(0.0F), 0.0) << "without a command there is no duration";
   EXPECT_EQ(hold_s(2.0F), 5.0);
   config.env.commit_s = 30.0;
   EXPECT_EQ(hold_s(1.0F), 5.0);

@@ -102,7 +102,8 @@ TEST(Learner, ImitatesAnExpertOnAnyNumberOfRanks) {
   comm::check_replicas_equal(*communicator, joint.parameters().flat(), "parameters");
   const UpdateResult later = joint.imitate(mine, states, 1).value();
   EXPECT_LT(later.imitation_loss, a.imitation_loss);
-  EXPECT_NEAR(later.learning_rate, 0.6 * a.learning_rate, 1e-12) << "half way to the final rate";
+  EXPECT_NEAR(later.learning_rate, 0.6 * a.learning_rate, 1e-12)
+      << "the learning rate must be half way to its final value";
   EXPECT_GT(later.imitation_agreement, 0.9);
   expect_stops_where_the_first_feature_is_positive(joint_policy);
 }

@@ -85,7 +85,7 @@ using traffic::test::AloneCommunicator;
 
 constexpr std::int64_t kLength = 15;
 
-/// This rank's share of the trajectories, packed.
+/// A rank's share of the trajectories, packed into one experience.
 inline Experience share(const std::vector<Trajectory>& all, int rank, int size,
                         std::int64_t conflicts, std::int64_t top_k) {
   std::vector<Trajectory> mine;

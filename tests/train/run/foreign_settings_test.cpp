@@ -28,7 +28,7 @@ TEST(ForeignSettings, AFileAndArgumentsOfSumoAreRefusedTogetherWithTheirOptions)
   EXPECT_EQ(options_of_foreign_settings(config), options + " ");
   try {
     refuse_foreign_settings(config, {}, "checkpoint:a.h5");
-    FAIL() << "expected a ConfigError";
+    FAIL() << "expected a ConfigError: the options that allow these settings are missing";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("checkpoint:a.h5"), HasSubstr("add " + options)));
   }

@@ -9,13 +9,13 @@ using Gains = std::vector<double>;
 
 constexpr double kLimitKept = 0.0;
 
-TEST(Selection, TakesTheFirstAndWhatIsHigher) {
+TEST(Selection, TakesTheFirstPolicyAndOneWithAHigherGain) {
   Selection selection;
   EXPECT_TRUE(selection.prefers(kLimitKept, Gains{-3.0, -1.0, -2.0}));
   EXPECT_TRUE(selection.prefers(kLimitKept, Gains{1.0, 2.0, 3.0}));
 }
 
-TEST(Selection, PrefersALaterOneWithinAStandardErrorOfTheHighest) {
+TEST(Selection, PrefersALaterPolicyWithinAStandardErrorOfTheHighest) {
   Selection selection;
   ASSERT_TRUE(selection.prefers(kLimitKept, Gains{4.0, 6.0, 5.0, 5.0}));
   // The differences from the highest gains have a mean of -.2 and a deviation of .816, so the
@@ -25,7 +25,7 @@ TEST(Selection, PrefersALaterOneWithinAStandardErrorOfTheHighest) {
   EXPECT_FALSE(selection.prefers(kLimitKept, Gains{3.8, 5.8, 4.8, 4.8}));
 }
 
-TEST(Selection, MeasuresByTheHighestAndNotByTheLastThatWasKept) {
+TEST(Selection, ComparesWithTheHighestGainNotWithTheLastKept) {
   Selection selection;
   ASSERT_TRUE(selection.prefers(kLimitKept, Gains{4.0, 6.0, 5.0, 5.0}));
   ASSERT_TRUE(selection.prefers(kLimitKept, Gains{2.8, 6.8, 4.8, 4.8}));
@@ -47,9 +47,11 @@ TEST(Selection, AFallIsBelowTheHighestByMoreThanTheInterval) {
   EXPECT_FALSE(selection.is_fall(kLimitKept, Gains{-9.0, -9.0}))
       << "there is no earlier evaluation to compare with";
   ASSERT_TRUE(selection.prefers(kLimitKept, Gains{4.0, 6.0, 5.0, 5.0}));
-  // Differences -2, -1, -1, -1: mean -1.25, half width 3.182 * .5 / 2 = .796.
+  // The differences from the highest gains are -2, -1, -1, -1. Their mean is -1.25, and the
+  // half-width of the interval is 3.182 * .5 / 2 = .796.
   EXPECT_TRUE(selection.is_fall(kLimitKept, Gains{2.0, 5.0, 4.0, 4.0}));
-  // Differences -3, 0, -1, -1: mean -1.25, half width 3.182 * 1.258 / 2 = 2.
+  // The differences are -3, 0, -1, -1. Their mean is -1.25, but the half-width is
+  // 3.182 * 1.258 / 2 = 2.
   EXPECT_FALSE(selection.is_fall(kLimitKept, Gains{1.0, 6.0, 4.0, 4.0}));
   EXPECT_FALSE(selection.is_fall(kLimitKept, Gains{2.0, 5.0, 4.0}))
       << "gains with another number of seeds cannot be compared";
@@ -60,7 +62,7 @@ TEST(Selection, AFallIsBelowTheHighestByMoreThanTheInterval) {
   EXPECT_TRUE(over.is_fall(0.2, Gains{2.0, 5.0, 4.0, 4.0}));
 }
 
-TEST(Selection, GoesOnFromItsState) {
+TEST(Selection, ContinuesFromItsState) {
   Selection before;
   ASSERT_TRUE(before.prefers(0.1, Gains{4.0, 6.0}));
   Selection after;
@@ -70,7 +72,7 @@ TEST(Selection, GoesOnFromItsState) {
   EXPECT_TRUE(after.prefers(0.1, Gains{5.0, 6.0}));
 }
 
-TEST(Selection, BeginsAnewWhereTheNumberOfSeedsChanges) {
+TEST(Selection, BeginsAnewIfTheNumberOfSeedsChanges) {
   Selection selection;
   ASSERT_TRUE(selection.prefers(kLimitKept, Gains{4.0, 6.0}));
   EXPECT_TRUE(selection.prefers(kLimitKept, Gains{1.0, 1.0, 1.0}));

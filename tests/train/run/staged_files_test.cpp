@@ -27,7 +27,7 @@ class StagedFilesTest : public test::TrainTest {
   test::AloneCommunicator communicator_;
 };
 
-TEST_F(StagedFilesTest, ACopyIsWhatItWasCopiedFromAndIsUsedAgain) {
+TEST_F(StagedFilesTest, ACopyEqualsItsSourceAndIsUsedAgain) {
   const config::Data first = staged();
   ASSERT_EQ(first.files.size(), 1U);
   EXPECT_EQ(fs::path(first.files[0]).parent_path(), dir_ / "copies");
@@ -47,14 +47,14 @@ TEST_F(StagedFilesTest, AFileThatHasChangedIsCopiedAgain) {
       << "old copies must stay, because other programs may read them";
 }
 
-TEST_F(StagedFilesTest, HalfACopyIsMadeAnew) {
+TEST_F(StagedFilesTest, AnIncompleteCopyIsMadeAgain) {
   const config::Data first = staged();
   fs::resize_file(first.files[0], 100);
   EXPECT_EQ(staged().files, first.files);
   EXPECT_EQ(content_of(first.files[0]), content_of(dir_ / "row.h5"));
 }
 
-TEST_F(StagedFilesTest, FilesThatCannotBeReadAreLeftToWhoeverReadsThem) {
+TEST_F(StagedFilesTest, UnreadableFilesAreNotCopiedUpToTheAllowedShare) {
   std::ofstream(dir_ / "bad.h5") << "no data";
   EXPECT_THROW(staged(), Error);
   data_.max_bad_file_share = 0.6;

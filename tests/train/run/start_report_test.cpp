@@ -14,7 +14,7 @@ TEST(ParametersText, AddsUpNetworksByTheirNames) {
             "10.1 k parameters are trained: encoder 10.1 k, world_model 3");
 }
 
-TEST(MemoryText, SaysWhatThereIsAndWhatWillBe) {
+TEST(MemoryText, StatesPresentAndEstimatedMemoryAndTheLimit) {
   constexpr double kUnit = 1024.0 * 1024.0 * 1024.0;
   EXPECT_EQ(memory_text({.now = kUnit, .later = 1.5 * kUnit, .allowed = 10 * kUnit}),
             "main memory: 1.0 GiB now, an estimated 1.5 GiB during training, limit 10.0 GiB");

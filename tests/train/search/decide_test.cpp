@@ -128,7 +128,7 @@ TEST(Decide, IfNoScriptHelpsNothingIsImitatedAndCommandsStay) {
   EXPECT_EQ(config.episodes.train_batch_size, 16 * 300);
   config = asked();
   decide(result_of({found("meter", 0.5, 300)}), {{.duration_s = 3600}}, config);
-  EXPECT_EQ(config.episodes.length_s, 600) << "an hour is divided into shorter episodes";
+  EXPECT_EQ(config.episodes.length_s, 600) << "an hour must be divided into shorter episodes";
   EXPECT_EQ(config.episodes.train_batch_size, 16 * 200);
   config = asked();
   config.env.agents = {"vehicles", "lights"};
@@ -217,7 +217,8 @@ TEST(Decide, OnSlowNetworksTheBatchShrinksAndTheClockEndsTheTraining) {
   SearchResult slow = result_of({found("meter(density=25)", 5.0, 300)});
   slow.episode_s = 15.0;
   decide(slow, {{.duration_s = 900}}, config);
-  EXPECT_EQ(config.episodes.train_batch_size, 4 * 300) << "a quarter of the usual sixteen episodes";
+  EXPECT_EQ(config.episodes.train_batch_size, 4 * 300)
+      << "the batch must shrink to a quarter of the usual sixteen episodes";
   const double episodes = static_cast<double>(config.episodes.baseline_episodes) +
                           3.0 * static_cast<double>(config.training.final_episodes) +
                           2.0 * static_cast<double>(config.training.eval_episodes) *
@@ -262,7 +263,8 @@ TEST(SearchResult, AnUnsafeScriptThatGainsMoreIsWorthASaferVersion) {
   ASSERT_NE(search.unsafe_but_better(), nullptr);
   EXPECT_EQ(search.unsafe_but_better()->controller, "yield");
   search.tried.back().gain = 5.2;
-  EXPECT_EQ(search.unsafe_but_better(), nullptr) << "its gain is not clearly higher than 5";
+  EXPECT_EQ(search.unsafe_but_better(), nullptr)
+      << "a gain of 5.2 % is not clearly higher than 5 %";
   search.best = "none";
   EXPECT_NE(search.unsafe_but_better(), nullptr) << "no safe script gains anything";
 }
@@ -272,8 +274,9 @@ TEST(SearchResult, ItsTextNamesTheScriptOrSaysThatNoneHelps) {
       result_of({found("meter(density=25)", 5.0, 300), found("brisk", 0.1, 9000)});
   EXPECT_THAT(search_text(result, result.scenarios[0]),
               ::testing::HasSubstr("meter(density=25) gains +5.00 +- 1.00 % of ocr_all"));
-  EXPECT_THAT(search_text(result, result.scenarios[1]),
-              ::testing::HasSubstr("no script has a gain in ocr_all whose interval lies above 0"));
+  EXPECT_THAT(
+      search_text(result, result.scenarios[1]),
+      ::testing::HasSubstr("no script has a gain in ocr_all whose 95 % interval lies above 0"));
 }
 
 TEST(SearchResult, ItsTextAndItsJsonSayWhichPartOfEpisodesWasCompared) {
@@ -318,7 +321,8 @@ TEST(Decide, LightsBeginAsTheBestScriptThatKeepsTheirPrograms) {
   const config::Config config = decided_for_lights("retime(period_s=1, weight=3)", 20.0);
   EXPECT_EQ(config.lights.advisor, "retime(period_s=1, weight=3)");
   EXPECT_EQ(config.env.control_period_s, 1.0);
-  EXPECT_NEAR(std::pow(config.lights.ppo.gamma, 5.0), 0.95, 1e-9) << "same discount per second";
+  EXPECT_NEAR(std::pow(config.lights.ppo.gamma, 5.0), 0.95, 1e-9)
+      << "the discount per second must not change";
   EXPECT_THAT(config.evaluation.controllers, ElementsAre("none", "retime(period_s=1, weight=3)"));
   EXPECT_EQ(config.episodes.length_s, 0.0)
       << "lights that begin as a script learn in whole episodes";
@@ -333,7 +337,7 @@ TEST(Decide, LightsAreTakenOverWhereSuchAScriptIsBest) {
 TEST(Decide, LightsBeginAsTheirProgramsWhereNoScriptHelps) {
   const config::Config config = decided_for_lights("greedy", 0.1);
   EXPECT_EQ(config.lights.advisor, "program");
-  EXPECT_EQ(config.episodes.length_s, 600.0) << "an hour is divided into shorter episodes";
+  EXPECT_EQ(config.episodes.length_s, 600.0) << "an hour must be divided into shorter episodes";
 }
 
 }  // namespace

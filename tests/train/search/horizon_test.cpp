@@ -70,7 +70,7 @@ TEST(Horizon, TheWantedEpisodesFitIfTheNetworkIsFullLongEnough) {
   EXPECT_EQ(choose_horizon(runs, kMarks, 1, kNeeded, 16 * 3.0 / 0.8), 3);
 }
 
-TEST(Horizon, AsMuchAsTheFewestEpisodesAllowIfTheNetworkHasNotFilled) {
+TEST(Horizon, WithoutAFullNetworkTheFewestEpisodesSetTheHorizon) {
   EXPECT_EQ(choose_horizon({run_to(5, 1.0)}, kMarks, 1, kNeeded, 16 * 8.0 / 0.8), 8);
 }
 

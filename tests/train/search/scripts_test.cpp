@@ -37,7 +37,7 @@ TEST(ScriptsToTry, AreThoseThatCanActInTheNetwork) {
   EXPECT_THAT(ramp.texts, Contains(StartsWith("vsl(density=30, speed_mps")));
   EXPECT_EQ(ramp.kinds, 5U);
   EXPECT_THAT(ramp.texts, Not(Contains(StartsWith("sort"))))
-      << "lanes are a second choice of the policy";
+      << "with vehicles.lane_change the policy has no commands left and right, which sort gives";
   EXPECT_EQ(ramp.step_length_s, 0.5);
   const ScriptsToTry lit = scripts_to_try(network(false, true, 1), config);
   EXPECT_THAT(lit.texts, Not(Contains(StartsWith("meter"))));

@@ -94,7 +94,7 @@ TEST(Turn, ObservationsDifferOnlyInTheFlagOfTheLongerSide) {
   EXPECT_EQ(std::count_if(of_up.numbers.begin() + kWindowAt, of_up.numbers.begin() + width - 1,
                           [](float value) { return value != 0.0F; }),
             19)
-      << "segments and heads around it";
+      << "19 numbers describe segments and heads around the head";
   EXPECT_EQ(of_up.numbers[width - 1], 0.0F);
   EXPECT_EQ(of_right.numbers[width - 1], 1.0F);
 }
@@ -118,7 +118,7 @@ TEST(Turn, IsTheIdentityIfObservationsAreNotTurned) {
   for (const Turn& turn : seen.turns) EXPECT_EQ(turn.on_board(game::kLeft), game::kLeft);
   const Seen turned = seen_of(game::testing::crowded_scene(), {});
   EXPECT_EQ(turned.turns[0].on_board(game::kLeft), game::kRight)
-      << "the nearest bean is to the right";
+      << "the observation is mirrored, because the nearest bean is to the right";
 }
 
 }  // namespace

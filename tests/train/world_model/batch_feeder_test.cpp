@@ -51,7 +51,7 @@ class BatchFeederTest : public test::RunFolderTest {
   std::shared_ptr<const data::Dataset> dataset_;
 };
 
-TEST_F(BatchFeederTest, GivesTheSameBatchesAheadAsWhenAsked) {
+TEST_F(BatchFeederTest, BatchesPreparedAheadEqualThoseMadeOnRequest) {
   const auto first = loader();
   const auto second = loader();
   BatchFeeder asked(*first, at::kCPU);
@@ -64,7 +64,7 @@ TEST_F(BatchFeederTest, GivesTheSameBatchesAheadAsWhenAsked) {
   }
 }
 
-TEST_F(BatchFeederTest, StateAndStepsLeftAreThoseOfWhatWasGivenOut) {
+TEST_F(BatchFeederTest, StateAndStepsLeftCountOnlyBatchesGivenOut) {
   const auto reading = loader();
   BatchFeeder feeder(*reading, at::kCPU, comm::make_side_stream(at::kCPU));
   feeder.start_epoch(0);
@@ -83,7 +83,7 @@ TEST_F(BatchFeederTest, StateAndStepsLeftAreThoseOfWhatWasGivenOut) {
   EXPECT_EQ(rest(resumed), whole);
 }
 
-TEST_F(BatchFeederTest, ANewEpochDropsWhatWasFetchedAhead) {
+TEST_F(BatchFeederTest, ANewEpochDropsBatchesPreparedAhead) {
   const auto reading = loader();
   BatchFeeder feeder(*reading, at::kCPU, comm::make_side_stream(at::kCPU));
   feeder.start_epoch(0);

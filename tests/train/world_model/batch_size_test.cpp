@@ -10,7 +10,8 @@ using ::testing::HasSubstr;
 
 TEST(AdviceOnBatch, NamesTheKeyWhereABatchIsTooSmallOrTooLarge) {
   EXPECT_EQ(advice_on_batch(32, 300), "");
-  EXPECT_EQ(advice_on_batch(32, 3), "") << "there are few samples";
+  EXPECT_EQ(advice_on_batch(32, 3), "")
+      << "an epoch has few steps because samples are few; a batch of 32 is not large";
   EXPECT_EQ(advice_on_batch(256, 300), "");
   EXPECT_THAT(advice_on_batch(1, 10000), HasSubstr("raise data.batch_size"));
   EXPECT_THAT(advice_on_batch(4096, 2),

@@ -21,7 +21,7 @@ TEST(RankShares, AreEqualWhereSpeedsDifferByNoiseOnly) {
   EXPECT_THAT(shares_of_speeds({5}), ElementsAre(1));
 }
 
-TEST(BatchSizeForMemory, GrowsWithWhatIsFree) {
+TEST(BatchSizeForMemory, GrowsWithTheFreeMemory) {
   constexpr std::int64_t kOneGiB = std::int64_t{1} << 30;
   EXPECT_EQ(batch_size_for_memory(0), 4);
   EXPECT_EQ(batch_size_for_memory(2 * kOneGiB), 4);

@@ -18,7 +18,7 @@ namespace traffic::rollout {
 /// Paths of the programs that a WorkerPool starts.
 struct Programs {
   std::filesystem::path rollout_worker;
-  std::filesystem::path environment;  ///< its main calls run_environment_process() (processes.h)
+  std::filesystem::path environment;  ///< its main() calls run_environment_process() (processes.h)
 };
 /// Path of a program in the folder of the running program.
 std::filesystem::path program_beside_this_one(const std::string& name);

@@ -23,8 +23,8 @@
 
 namespace traffic::rollout {
 
-/// Passed to an agent when an episode begins. The simulation has been reset and has made no step
-/// yet.
+/// Describes an episode to an agent when the episode begins. The simulation has been reset and has
+/// made no step yet.
 struct BeginningEpisode {
   sim::SumoEnv& sumo;  ///< the simulation; the same object in all episodes
   const EpisodeSpec& spec;

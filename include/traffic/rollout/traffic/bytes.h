@@ -62,8 +62,10 @@ class ByteReader {
   template <typename T>
   std::span<const T> take(std::uint64_t count, std::string_view what) {
     if (count > bytes_.size() / sizeof(T) || padded(count * sizeof(T)) > bytes_.size()) {
-      throw WorkerError("message is too short: {} should have {} entries, but {} bytes are left",
-                        what, count, bytes_.size());
+      throw WorkerError(
+          "the message is too short: {} should have {} entries, but only {} bytes are "
+          "left",
+          what, count, bytes_.size());
     }
     const auto* first = reinterpret_cast<const T*>(bytes_.data());
     bytes_ = bytes_.subspan(padded(count * sizeof(T)));
@@ -80,7 +82,7 @@ class ByteReader {
   /// @throws WorkerError if bytes are left
   void expect_end() const {
     if (!bytes_.empty())
-      throw WorkerError("message has {} bytes after its last part", bytes_.size());
+      throw WorkerError("the message has {} bytes after its last array", bytes_.size());
   }
 
  private:
@@ -97,7 +99,8 @@ void require_plausible(std::span<const T> values, std::string_view what) {
   bool spoiled = false;  // no early exit, so that the loop is vectorised
   for (const T value : values) spoiled |= !(std::abs(value) <= static_cast<T>(kLargest));
   if (spoiled) {
-    throw WorkerError("observation holds NaN, infinity or more than {:g} in {}", kLargest, what);
+    throw WorkerError("the observation contains NaN, infinity or a number beyond {:g} in {}",
+                      kLargest, what);
   }
 }
 

@@ -62,7 +62,7 @@ struct Period {
   /// numerator of the throughput score, or minus the time lost (scene::EpisodeScore).
   std::span<const double> growth;
   std::span<const double> conflict_growth;  ///< [S, C] contribution of each conflict to growth
-  scene::EpisodeScore score;                ///< since the start of the episode
+  scene::EpisodeScore score;                ///< counts since the start of the episode
   Sections sections;                        ///< one for each agent that acts
 
   /// The section of an agent; empty if the agent does not act.

@@ -76,8 +76,10 @@ template <typename Command>
 std::span<const Command> commands_in(std::span<const std::byte> bytes) {
   static_assert(std::is_trivially_copyable_v<Command>);
   if (bytes.size() % sizeof(Command) != 0) {
-    throw WorkerError("an order has {} bytes, expected a multiple of {}", bytes.size(),
-                      sizeof(Command));
+    throw WorkerError(
+        "an agent's section of an order has {} bytes, expected a multiple of {}, the size of a "
+        "command",
+        bytes.size(), sizeof(Command));
   }
   return {reinterpret_cast<const Command*>(bytes.data()), bytes.size() / sizeof(Command)};
 }

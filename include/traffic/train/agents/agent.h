@@ -57,7 +57,8 @@ class Agent {
   /// The interface through which the agent acts in episodes; null for the vehicles, which have a
   /// decider() instead.
   [[nodiscard]] virtual AgentInEpisodes* in_episodes() { return nullptr; }
-  /// The policy of the vehicles, for which the collector decides in batches; null for all others.
+  /// The policy of the vehicles, for which the collector decides in batches; null for all other
+  /// agents.
   [[nodiscard]] virtual const Decider* decider() const { return nullptr; }
 
   /// Called before the episodes of an iteration are collected.
@@ -82,12 +83,12 @@ class Agent {
 
   /// Loads the weights that a checkpoint of another run holds for this agent.
   /// @return the names of these weights, for a message; empty if the checkpoint holds none
-  /// @throws CheckpointError if a part does not fit
+  /// @throws CheckpointError if a weight does not fit the agent
   virtual std::string start_from(const checkpoint::Snapshot& snapshot) = 0;
   /// Called when a new run begins, after start_from() if the run starts from a checkpoint.
   virtual void start() {}
   /// Restores the whole state of the agent, to resume a run.
-  /// @throws CheckpointError if a part is missing or does not fit
+  /// @throws CheckpointError if a value of the state is missing or does not fit
   virtual void restore_from(const checkpoint::Snapshot& snapshot) = 0;
   virtual void save_to(checkpoint::Snapshot& snapshot) const = 0;
   /// Loads the weights of the best checkpoint of this run, for the final comparison.

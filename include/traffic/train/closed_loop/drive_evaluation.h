@@ -26,7 +26,7 @@ namespace traffic::train {
 /// Name of SUMO's own driver, with which all other drivers are compared.
 inline constexpr const char* kSumoDriver = "sumo";
 
-/// With this prefix, a name means the driver of the name behind it with emergency braking
+/// A name with this prefix means the driver that the rest of the name names, with emergency braking
 /// (driving::GuardedDriver).
 inline constexpr std::string_view kGuarded = "guarded:";
 
@@ -58,6 +58,7 @@ struct DrivenEgo {
   driving::DriveMeasures measures{};
 };
 
+/// Makes a driver from its name.
 /// @return null for kSumoDriver
 /// @throws ConfigError if there is no driver of that name, or for kGuarded before kSumoDriver
 /// @throws CheckpointError if a checkpoint contains no driving policy

@@ -96,7 +96,8 @@ class Training {
   /// Whether the state after start() may already be the best (an imitation of a script, a trained
   /// policy); the loop then evaluates it before the first step.
   [[nodiscard]] virtual bool start_is_candidate() const { return false; }
-  /// @throws CheckpointError if a part is missing or does not fit
+  /// Restores a state that save_to() has saved.
+  /// @throws CheckpointError if a value of the state is missing or does not fit
   virtual void restore_from(const checkpoint::Snapshot& snapshot) = 0;
   /// Saves everything that restore_from() needs. The loop adds the name of the training and the
   /// configuration.
