@@ -65,11 +65,12 @@ std::string all_metrics_table(const Json& evaluation) {
 /// A table with a row for each script that a search ran. The rows of the final comparison come
 /// first.
 std::string search_table(const Json& scenario) {
-  const double horizon_s = scenario.value("horizon_s", 0.0);
+  const double piece_s = scenario.value("piece_s", 0.0);
   const std::string part =
-      horizon_s > 0.0 ? fmt::format(" It compared the first {:.0f} of {:.0f} s of episodes.",
-                                    horizon_s, scenario.value("episode_s", 0.0))
-                      : "";
+      piece_s > 0.0
+          ? fmt::format(" It compared {} pieces of {:.0f} of the {:.0f} s of an episode.",
+                        scenario.value("pieces", 1), piece_s, scenario.value("episode_s", 0.0))
+          : "";
   std::string html = fmt::format("<p>Scenario {}: the search chose {}.{}</p><table>",
                                  cell(scenario.value("scenario", Json())),
                                  cell(scenario.value("best", Json())), part);

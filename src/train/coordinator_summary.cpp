@@ -78,7 +78,9 @@ void add_search(const TrainingTask& task, const report::RunFolder& run) {
                          {"objective", search.at("objective")},
                          {"episodes", search.at("episodes")},
                          {"best", scenario.at("best")}};
-        if (scenario.value("horizon_s", 0.0) > 0.0) one["horizon_s"] = scenario.at("horizon_s");
+        if (scenario.value("piece_s", 0.0) > 0.0) {
+          for (const char* key : {"piece_s", "pieces"}) one[key] = scenario.at(key);
+        }
         for (const ordered_json& script : scenario.at("finalists")) {
           if (script.at("controller") == one["best"]) one.update(script);
         }

@@ -92,7 +92,7 @@ TEST_F(SearchTest, FindsAScriptTrainsFromItAndKeepsItWhenResumed) {
   EXPECT_EQ(text(dir_ / "run" / "resolved.toml"), resolved);
 }
 
-TEST_F(SearchTest, ComparesTheFirstPartOfEpisodesWhereWholeOnesTakeTooLong) {
+TEST_F(SearchTest, ComparesPiecesOfEpisodesWhereWholeOnesTakeTooLong) {
   const std::string flags = "--set env.scenario=" + long_merge() +
                             " --set search.episodes=0 --set search.minutes=0.5 "
                             "--set 'search.decides=[\"vehicles.commands\"]' "
@@ -106,13 +106,18 @@ TEST_F(SearchTest, ComparesTheFirstPartOfEpisodesWhereWholeOnesTakeTooLong) {
   const auto found = search_of("run");
   const std::string log = text(dir_ / "run" / "logs" / "train.log");
   EXPECT_EQ(found["episode_s"], 36000.0);
-  EXPECT_GT(found["horizon_s"], 0.0);
-  EXPECT_LT(found["horizon_s"], 18000.0);
+  EXPECT_GT(found["piece_s"], 0.0);
+  EXPECT_LT(found["piece_s"], 18000.0);
+  EXPECT_GE(found["pieces"], 1);
   // The speed of the machine decides how many seeds fit into the time of the search, and so whether
   // the search finds a script that is clearly better than no control.
   EXPECT_GE(found["tried"].size(), 2U) << log;
   EXPECT_THAT(log, AllOf(HasSubstr("too long for search.minutes = 0.5"),
-                         HasSubstr("of 36000 s of an episode")));
+                         HasSubstr("of 36000 s of episodes")));
+  for (const auto& kept : fs::directory_iterator(dir_ / "cache")) {
+    EXPECT_THAT(kept.path().filename().string(), Not(StartsWith("traffic-")))
+        << "the traffic that the search saved for its pieces must be removed";
+  }
   // A resumed run uses the same result.
   BackgroundProgram resumed(command("run", flags));
   const auto uses = [&] {

@@ -127,8 +127,8 @@ std::optional<SearchResult> find_kept(const Preparation& on, const std::filesyst
 
 void log_result(const SearchResult& result) {
   for (const ScenarioSearch& search : result.scenarios) {
-    spdlog::info("search: scripts that were tried in {}, compared over {} of each episode:\n{}",
-                 search.scenario, part_of_episode(search), search_table(search).to_text());
+    spdlog::info("search: scripts that were tried in {}, compared in {}:\n{}", search.scenario,
+                 compared_part(search), search_table(search).to_text());
     spdlog::info("search: {}", search_text(result, search));
   }
 }

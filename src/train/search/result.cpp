@@ -76,7 +76,7 @@ const TriedScript* ScenarioSearch::unsafe_but_better() const {
 }
 
 double ScenarioSearch::whole_controlled_s(const TriedScript& script) const {
-  return is_whole() ? script.controlled_s : script.controlled_s * episode_s / horizon_s;
+  return is_whole() ? script.controlled_s : script.controlled_s * episode_s / piece_s;
 }
 
 report::Table search_table(const ScenarioSearch& search) {
@@ -94,16 +94,19 @@ report::Table search_table(const ScenarioSearch& search) {
   return table;
 }
 
-std::string part_of_episode(const ScenarioSearch& search) {
-  if (search.is_whole()) return "the whole";
-  return fmt::format("the first {:.0f} of {:.0f} s", search.horizon_s, search.episode_s);
+std::string compared_part(const ScenarioSearch& search) {
+  if (search.is_whole()) return "whole episodes";
+  const std::string from =
+      fmt::format("the first {:.0f} of {:.0f} s of episodes", search.covered_s(), search.episode_s);
+  if (search.pieces == 1) return from;
+  return fmt::format("{} pieces of {:.0f} s from {}", search.pieces, search.piece_s, from);
 }
 
 std::string search_text(const SearchResult& result, const ScenarioSearch& search) {
   const auto objective = name_of(scene::objective_of(result.objective));
   const std::string uncontrolled = fmt::format(
       "{} ({}without control {:.3f} of the demand gets through, delay {:.0f} s)", search.scenario,
-      search.is_whole() ? "" : fmt::format("in {} of an episode: ", part_of_episode(search)),
+      search.is_whole() ? "" : fmt::format("compared in {}; ", compared_part(search)),
       search.ocr_all, search.delay_s);
   if (const TriedScript* found = search.found()) {
     return fmt::format(
@@ -128,7 +131,8 @@ Json to_json(const SearchResult& result) {
                                  {"ocr_all", search.ocr_all},
                                  {"delay_s", search.delay_s},
                                  {"saturated", search.saturated},
-                                 {"horizon_s", search.horizon_s},
+                                 {"piece_s", search.piece_s},
+                                 {"pieces", search.pieces},
                                  {"episode_s", search.episode_s},
                                  {"best", search.best},
                                  {"finalists", list_of(search.finalists)},
@@ -149,7 +153,8 @@ SearchResult search_result_from(const Json& json) {
                                   .ocr_all = one.at("ocr_all"),
                                   .delay_s = one.at("delay_s"),
                                   .saturated = one.at("saturated"),
-                                  .horizon_s = one.value("horizon_s", 0.0),
+                                  .piece_s = one.value("piece_s", 0.0),
+                                  .pieces = one.value("pieces", std::int64_t{0}),
                                   .episode_s = one.value("episode_s", 0.0),
                                   .tried = scripts_from(one.at("tried")),
                                   .finalists = scripts_from(one.at("finalists")),

@@ -43,10 +43,11 @@ struct ScenarioSearch {
   /// Share of uncontrolled runs with saturated traffic (scene/score.h). The runs are whole episodes
   /// if the time suffices for them.
   double saturated = 0;
-  /// Simulated time from the start of an episode, up to which the search compares episodes. 0 means
-  /// that it compares whole episodes.
-  double horizon_s = 0;
-  double episode_s = 0;  ///< simulated time of a whole episode; set only if there is a horizon
+  /// Simulated time of the pieces of episodes that the search compares. 0 means that it compares
+  /// whole episodes.
+  double piece_s = 0;
+  std::int64_t pieces = 0;  ///< number of pieces, which follow each other from the start
+  double episode_s = 0;     ///< simulated time of a whole episode; set only if there are pieces
   /// Scripts that the search tried in its rounds, best first. Each round drops the worse scripts
   /// and runs the others on more seeds; scripts dropped in early rounds come last.
   std::vector<TriedScript> tried{};
@@ -54,9 +55,10 @@ struct ScenarioSearch {
   std::vector<TriedScript> finalists{};
   std::string best = "none";  ///< the chosen script; "none" if no script helps
 
-  [[nodiscard]] bool is_whole() const { return horizon_s <= 0.0; }
-  /// Vehicle-seconds under control in a whole episode. If there is a horizon, the number is
-  /// extrapolated.
+  [[nodiscard]] bool is_whole() const { return piece_s <= 0.0; }
+  /// Simulated time from the start of an episode from which the pieces are.
+  [[nodiscard]] double covered_s() const { return static_cast<double>(pieces) * piece_s; }
+  /// Vehicle-seconds under control in a whole episode, extrapolated from pieces if there are any.
   [[nodiscard]] double whole_controlled_s(const TriedScript& script) const;
   /// The chosen script among the finalists; null if no script helps.
   [[nodiscard]] const TriedScript* found() const;
@@ -72,17 +74,18 @@ struct SearchResult {
   std::int64_t episodes = 0;  ///< number of episodes in the whole search
   double seconds = 0;         ///< duration of the search
   double episode_s = 0;       ///< real time per whole episode, with all simulations running in
-                              ///< parallel; an estimate if a scenario has a horizon
+                              ///< parallel; an estimate if the search compared pieces
   std::vector<ScenarioSearch> scenarios{};
 };
 
-/// The compared part of the episodes in words: "the whole" or "the first 600 of 3600 s".
-std::string part_of_episode(const ScenarioSearch& search);
+/// The compared part of the episodes in words: "whole episodes", "the first 600 of 3600 s of
+/// episodes" or "5 pieces of 600 s from the first 3000 of 3600 s of episodes".
+std::string compared_part(const ScenarioSearch& search);
 /// A table with a row for each script. The rows of the final comparison come first.
 report::Table search_table(const ScenarioSearch& search);
 /// A line of text about the chosen script, such as "merge (...): meter(density=25) gains +5.10 +-
-/// 1.00 % of ocr_all on 12 seeds ...". If there is a horizon, it also names the compared part of
-/// the episodes.
+/// 1.00 % of ocr_all on 12 seeds ...". If the search compared pieces, it also says
+/// which ones.
 std::string search_text(const SearchResult& result, const ScenarioSearch& search);
 
 nlohmann::ordered_json to_json(const SearchResult& result);

@@ -1,13 +1,21 @@
 #include "search/script_runs.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
 #include <utility>
 
+#include "rollouts/baseline_runs.h"
 #include "rollouts/episode_bar.h"
 #include "rollouts/outcomes.h"
 #include "run/together.h"
 #include "search/rounds.h"
+#include "traffic/config/scenario_mix.h"
 #include "traffic/core/clock.h"
+#include "traffic/core/hash.h"
 #include "traffic/core/signals.h"
 #include "traffic/os/affinity.h"
 
@@ -29,12 +37,10 @@ class ScriptRuns::Requests {
  public:
   explicit Requests(comm::Communicator& communicator) : communicator_(communicator) {}
 
-  void add(const SeedRange& seeds, std::int64_t seed, ScriptRun& run) {
+  void add(const rollout::EpisodeSeed& traffic, ScriptRun& run) {
     const std::int64_t order = total();
     owners_.push_back(&run);
     if (order % communicator_.size() != communicator_.rank()) return;
-    const rollout::EpisodeSeed traffic{.seed = seeds.first + static_cast<std::uint64_t>(seed),
-                                       .scenario = seeds.scenario};
     mine_.push_back({.order = order, .traffic = traffic, .controller = run.controller});
     latest_.push_back({.order = order, .traffic = traffic, .score = {}});
   }
@@ -72,10 +78,61 @@ void ScriptRuns::start() {
   collector_.emplace(config_, *pool_, time_split_);
 }
 
-void ScriptRuns::restart(double horizon_s) {
-  close();
-  if (horizon_s > 0.0) config_.env.max_time_s = horizon_s;
+void ScriptRuns::restart() {
+  pool_->close();
   start();
+}
+
+bool ScriptRuns::can_save() const {
+  return !config_.episodes.baseline_cache.empty() && config_.env.beside.empty();
+}
+
+void ScriptRuns::save_pieces(double piece_s) {
+  restart();
+  // No other search may use the same folder, since its pieces may have another length.
+  const std::string name = communicator_.broadcast_string(
+      fmt::format("search {} {}", getpid(),
+                  std::chrono::system_clock::now().time_since_epoch().count()),
+      0);
+  for (std::size_t i = 0; i < config::scenario_mix(config_.env).size(); ++i) {
+    stores_.push_back(
+        {.piece_s = piece_s, .key = xxh3_64(fmt::format("{} {}", name, i)), .saves = can_save()});
+  }
+}
+
+void ScriptRuns::run_pieces(std::vector<std::int64_t> counts) {
+  restart();
+  for (rollout::PieceStore& store : stores_) store.saves = false;
+  num_pieces_ = std::move(counts);
+}
+
+void ScriptRuns::close() {
+  pool_->close();
+  together(communicator_, [&] {
+    if (communicator_.rank() != 0 || !can_save()) return;
+    for (const rollout::PieceStore& store : stores_) {
+      std::error_code ignored;  // at worst the files stay in the cache
+      std::filesystem::remove_all(rollout::piece_folder(config_.episodes.baseline_cache, store.key),
+                                  ignored);
+    }
+  });
+}
+
+/// The traffic of a seed. If episodes are pieces, consecutive seeds have pieces that are spread
+/// evenly over the episode, and alternate between the uncontrolled runs that saved the traffic.
+rollout::EpisodeSeed ScriptRuns::traffic_of(const SeedRange& seeds, std::int64_t seed) const {
+  rollout::EpisodeSeed traffic{.seed = seeds.first + static_cast<std::uint64_t>(seed),
+                               .scenario = seeds.scenario};
+  traffic.saved_seed = traffic.seed;
+  if (num_pieces_.empty()) return traffic;
+  // The fractional parts of multiples of the golden ratio are spread evenly between 0 and 1.
+  constexpr double kGoldenRatio = 0.618033988749895;
+  const double multiple = static_cast<double>(traffic.seed - kFirstSearchSeed + 1) * kGoldenRatio;
+  const auto count = num_pieces_.at(static_cast<std::size_t>(seeds.scenario));
+  traffic.piece =
+      static_cast<std::int64_t>((multiple - std::floor(multiple)) * static_cast<double>(count));
+  traffic.saved_seed = kFirstSearchSeed + traffic.seed % static_cast<std::uint64_t>(kMinSeeds);
+  return traffic;
 }
 
 /// Runs the requested episodes of all ranks. Collective.
@@ -85,6 +142,7 @@ bool ScriptRuns::execute(const std::string& label, const rollout::Collector::Sto
   Collected collected;
   Behaviour behaviour;
   behaviour.gives_up = gives_up;
+  behaviour.stores = stores_;
   const Stopwatch clock;
   together(communicator_, [&] {
     EpisodeBar progress(label, requests.mine().size(), config_, communicator_.rank() == 0);
@@ -140,7 +198,7 @@ ScriptRuns::End ScriptRuns::look(const std::vector<Look*>& looks,
   for (std::int64_t i = 0; i < most; ++i) {
     for (Look* one : looks) {
       if (i >= one->seeds.count) continue;
-      requests.add(one->seeds, i, *one->none);
+      requests.add(traffic_of(one->seeds, i), *one->none);
       runs.emplace_back(one, static_cast<std::size_t>(i));
     }
   }
@@ -209,8 +267,9 @@ ScriptRuns::End ScriptRuns::run_seeds(const std::string& label, const SeedRange&
   const auto first = static_cast<std::int64_t>(scripts.front()->outcomes.size());
   Requests requests(communicator_);
   for (std::int64_t i = 0; i < seeds.count; ++i) {
-    if (first + i >= known) requests.add(seeds, i, none);
-    for (ScriptRun* script : scripts) requests.add(seeds, i, *script);
+    const rollout::EpisodeSeed traffic = traffic_of(seeds, i);
+    if (first + i >= known) requests.add(traffic, none);
+    for (ScriptRun* script : scripts) requests.add(traffic, *script);
   }
   // If episodes take much longer than expected, they are given up at this share of search.minutes.
   constexpr double kLatest = 1.1;

@@ -11,7 +11,7 @@
 #include "rollouts/traffic_collector.h"
 #include "run/course.h"
 #include "search/budget.h"
-#include "search/horizon.h"
+#include "search/pieces.h"
 #include "search/result.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/comm/mpi_session.h"
@@ -56,9 +56,18 @@ class ScriptRuns {
              comm::Communicator& communicator, SearchBudget& budget);
 
   /// Ends the simulations with their running episodes, and starts new ones.
-  /// @param horizon_s simulated time at which all further episodes end; 0 leaves the length of
-  ///   episodes unchanged
-  void restart(double horizon_s);
+  void restart();
+  /// Like restart(). All further episodes then run the whole scenario and save the traffic in which
+  /// its pieces begin. If traffic cannot be saved (episodes.baseline_cache is empty, or another
+  /// controller acts beside the agents), they end after the first piece. Collective.
+  /// @param piece_s simulated time of a piece
+  void save_pieces(double piece_s);
+  /// Like restart(). All further episodes then are pieces in the traffic that was saved. The seed
+  /// of an episode determines which piece it runs. Collective.
+  /// @param counts [scenarios] the number of pieces to choose from, at least 1
+  void run_pieces(std::vector<std::int64_t> counts);
+  /// Whether save_pieces() can save traffic.
+  [[nodiscard]] bool can_save() const;
 
   enum class End : std::uint8_t { kDone, kTimeIsOver, kStopRequested };
   /// Runs the seeds of all looks without control and watches the runs. If `gives_up` returns true
@@ -85,13 +94,14 @@ class ScriptRuns {
   [[nodiscard]] int num_parallel() const;
   /// Number of episodes of all ranks so far.
   [[nodiscard]] std::int64_t episodes() const { return episodes_; }
-  /// Ends the simulations.
-  void close() { pool_->close(); }
+  /// Ends the simulations, and removes the saved traffic from the disk. Collective.
+  void close();
 
  private:
   class Requests;
   class LookClock;
   void start();
+  [[nodiscard]] rollout::EpisodeSeed traffic_of(const SeedRange& seeds, std::int64_t seed) const;
   using OnPeriod = std::function<void(std::size_t request, const rollout::Period& period)>;
   bool execute(const std::string& label, const rollout::Collector::Stop& gives_up,
                Requests& requests, const OnPeriod& on_period = {});
@@ -106,6 +116,8 @@ class ScriptRuns {
   TimeSplit time_split_;
   std::optional<rollout::TrafficPool> pool_;
   std::optional<TrafficCollector> collector_;
+  std::vector<rollout::PieceStore> stores_;  ///< [scenarios] empty if episodes are whole
+  std::vector<std::int64_t> num_pieces_;     ///< [scenarios] empty before run_pieces()
   std::int64_t episodes_ = 0;
 };
 

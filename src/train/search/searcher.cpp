@@ -18,6 +18,9 @@
 namespace traffic::train {
 namespace {
 
+/// Share of search.minutes after which the uncontrolled runs at the beginning are given up.
+constexpr double kShareOfLook = 0.5;
+
 /// Share of a scenario's time that its rounds may take (rounds.h).
 constexpr double kShareOfRounds = 0.55;
 
@@ -82,32 +85,30 @@ std::optional<SearchResult> Searcher::run(const std::vector<ScriptsToTry>& scrip
 
 /// Runs the first seeds of every scenario without control and watches these runs. In all, there is
 /// one run for each simulation. If the time is limited, there is one run for each CPU, because runs
-/// that share CPUs would not get far in the first part of the time. Then chooses the horizon, if
-/// one is needed, and the objective.
+/// that share CPUs would not get far in the first part of the time. Then chooses whether episodes
+/// are pieces, and the objective.
 Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
-  constexpr double kShareOfTime = 0.5;
   const auto count = static_cast<std::int64_t>(places.size());
   const int at_once = budget_.is_timed() ? runs_.num_parallel() : runs_.num_envs();
   const std::int64_t each = std::max<std::int64_t>(kMinSeeds, at_once / count);
   parallel_ = static_cast<int>(std::min<std::int64_t>(runs_.num_envs(), each * count));
   End end =
-      look(places, each, [&] { return budget_.has_passed(kLookShare) && shows_horizon(places); });
+      look(places, each, [&] { return budget_.has_passed(kLookShare) && shows_pieces(places); });
   if (end == End::kStopRequested) return end;
-  const bool whole = end == End::kDone;
-  if (whole) note_saturation(places);
-  const double horizon = budget_.is_timed() ? horizon_s(places) : 0.0;
-  if (horizon > 0.0) shorten_episodes(horizon, places);
-  if (horizon == 0.0 && end == End::kTimeIsOver) runs_.restart(0.0);
-  if (horizon > 0.0 || end == End::kTimeIsOver) {
-    end = look(places, kMinSeeds, [&] { return budget_.has_passed(kShareOfTime); });
-    if (end == End::kStopRequested) return end;
-    for (const Place& place : places) warn_of_short_horizon(place);
-    if (!whole) note_saturation(places);
+  const double piece_s = budget_.is_timed() ? this->piece_s(places) : 0.0;
+  if (piece_s > 0.0) {
+    end = look_at_pieces(piece_s, places);
+  } else if (end == End::kTimeIsOver) {
+    runs_.restart();
+    end = look(places, kMinSeeds, [&] { return budget_.has_passed(kShareOfLook); });
   }
+  if (end == End::kStopRequested) return end;
+  note_saturation(places);
   for (Place& place : places) {
     const auto& outcomes = place.none.outcomes;
     place.search.ocr_all = mean_of(outcomes, &scene::EpisodeScore::ocr_all);
     place.search.delay_s = mean_of(outcomes, &scene::EpisodeScore::delay_s);
+    if (!place.search.is_whole()) place.none.outcomes.clear();  // they are not those of pieces
   }
   choose_objective(places);
   if (end == End::kTimeIsOver) {
@@ -115,7 +116,7 @@ Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
         "search: {} uncontrolled episodes did not end in {}, {:.0f} % of search.minutes = {}, so "
         "that no script can be compared with them; the search ends here: raise search.minutes, or "
         "make the episodes shorter (env.max_time_s)",
-        kMinSeeds * count, human_duration(budget_.elapsed_s()), 100.0 * kShareOfTime,
+        kMinSeeds * count, human_duration(budget_.elapsed_s()), 100.0 * kShareOfLook,
         config_.search.minutes);
   }
   return end;
@@ -132,31 +133,37 @@ void Searcher::note_saturation(std::vector<Place>& places) {
   }
 }
 
-/// Whether the first runs can be ended early because the search needs a horizon and can choose it.
-/// It needs a horizon if too few whole episodes fit into the time. It can choose the horizon once
-/// the runs of this rank have reached it, so that their speed up to it is known. Runs that will end
-/// soon continue, because whole runs show better whether the traffic is saturated.
-bool Searcher::shows_horizon(const std::vector<Place>& places) const {
-  constexpr double kLatest = 0.35;  // share of the time
+/// Whether the first runs can be ended early because episodes must be pieces, and the length of
+/// pieces can be chosen. They must be pieces if too few whole episodes fit into the time. The
+/// length can be chosen once the runs of this rank have simulated it, so that the speed is known.
+/// Runs that will end soon continue, because whole runs show better whether the traffic is
+/// saturated.
+bool Searcher::shows_pieces(const std::vector<Place>& places) const {
+  constexpr double kLatest = 0.25;  // share of the time
   const double left_s = budget_.left_s() / static_cast<double>(places.size());
   return std::ranges::any_of(places, [&](const Place& place) {
-    const std::int64_t mark = horizon_of(place, left_s);
-    if (mark == place.look.marks.count) return false;
+    const std::int64_t length = piece_length(place, left_s);
+    if (length == place.look.marks.count) return false;
     if (budget_.has_passed(kLatest)) return true;
     const double until_latest_s = budget_.left_s() - budget_.seconds_of(1.0 - kLatest);
     double to_end_s = 0.0;
-    bool at_horizon = true;
     for (const WatchedRun& run : place.look.watched) {
       if (!run.course.started) continue;
-      at_horizon &= std::ssize(run.course.reached_s) > mark;
       to_end_s =
           std::max(to_end_s, seconds_of(run.course, place.look.marks.count) - run.course.elapsed_s);
     }
-    return at_horizon && to_end_s > until_latest_s;
+    return have_reached(place, length) && to_end_s > until_latest_s;
   });
 }
 
-/// Runs the first seeds of all scenarios without control, up to the horizon.
+/// Whether all runs of this rank that have started have passed a mark.
+bool Searcher::have_reached(const Place& place, std::int64_t mark) {
+  return std::ranges::all_of(place.look.watched, [&](const WatchedRun& run) {
+    return !run.course.started || run.has_reached(mark);
+  });
+}
+
+/// Runs the first seeds of all scenarios without control.
 Searcher::End Searcher::look(std::vector<Place>& places, std::int64_t seeds,
                              const std::function<bool()>& gives_up) {
   std::vector<Look*> looks;
@@ -169,68 +176,99 @@ Searcher::End Searcher::look(std::vector<Place>& places, std::int64_t seeds,
   return runs_.look(looks, gives_up);
 }
 
-/// The mark at which the episodes of a scenario should end.
+/// The length of the pieces of a scenario in intervals between marks (choose_piece_length()).
 /// @param left_s real time that is left for the scenario
-std::int64_t Searcher::horizon_of(const Place& place, double left_s) const {
+std::int64_t Searcher::piece_length(const Place& place, double left_s) const {
   const auto needed = EpisodesNeeded::of(static_cast<std::int64_t>(place.scripts.texts.size()),
                                          static_cast<std::int64_t>(place.scripts.kinds));
-  return choose_horizon(place.look.watched, place.look.marks, parallel_, needed, left_s);
+  return choose_piece_length(place.look.watched, place.look.marks, parallel_, needed, left_s);
 }
 
-/// Chooses the horizon of all scenarios: the shortest one that any scenario needs.
-/// @return 0 if enough whole episodes fit
-double Searcher::horizon_s(const std::vector<Place>& places) const {
-  const double left_s =
-      budget_.seconds_of(1.0 - budget_.spent_share()) / static_cast<double>(places.size());
+/// Chooses the length of the pieces of all scenarios: the shortest one that any scenario needs.
+/// @return simulated time; 0 if enough whole episodes fit
+double Searcher::piece_s(const std::vector<Place>& places) const {
+  // Uncontrolled runs up to this share of the time save the traffic in which the pieces begin.
+  const double from = std::max(kSavedShare, budget_.spent_share());
+  const double whole_left_s = budget_.seconds_of(1.0 - budget_.spent_share());
+  const double scenarios = static_cast<double>(places.size());
   double shortest_s = 0.0;
   for (const Place& place : places) {
     const EpisodeMarks& marks = place.look.marks;
-    const std::int64_t mark = horizon_of(place, left_s);
-    if (mark == marks.count) continue;
-    const double own_s = static_cast<double>(mark) * marks.interval_s;
+    if (piece_length(place, whole_left_s / scenarios) == marks.count) continue;
+    const std::int64_t length =
+        std::min(marks.count - 1, piece_length(place, budget_.seconds_of(1.0 - from) / scenarios));
+    const double own_s = static_cast<double>(std::max<std::int64_t>(1, length)) * marks.interval_s;
     shortest_s = shortest_s > 0.0 ? std::min(shortest_s, own_s) : own_s;
   }
   return shortest_s;
 }
 
-/// Lets all further episodes end at the horizon, and estimates how long such episodes take.
-void Searcher::shorten_episodes(double horizon_s, std::vector<Place>& places) {
-  runs_.restart(horizon_s);
+/// Runs the first seeds of all scenarios without control once more, and lets them save the traffic
+/// in which pieces begin. The runs end early at kSavedShare of the time, or later if they have not
+/// completed a piece by then. All further episodes are pieces of the time that the runs have
+/// covered.
+/// @param piece_s simulated time of a piece
+Searcher::End Searcher::look_at_pieces(double piece_s, std::vector<Place>& places) {
+  const auto mark_of = [&](const Place& place) {
+    const EpisodeMarks& marks = place.look.marks;
+    return std::min(marks.count,
+                    static_cast<std::int64_t>(std::llround(piece_s / marks.interval_s)));
+  };
+  runs_.save_pieces(piece_s);
+  const End end = look(places, kMinSeeds, [&] {
+    return budget_.has_passed(kShareOfLook) ||
+           (budget_.has_passed(kSavedShare) && std::ranges::all_of(places, [&](const Place& place) {
+              return have_reached(place, mark_of(place));
+            }));
+  });
+  if (end == End::kStopRequested) return end;
+  std::vector<std::int64_t> counts;
   whole_episode_s_ = 0.0;
   for (Place& place : places) {
-    const auto seconds = [&](double time_s) {
-      const auto mark = static_cast<std::int64_t>(std::ceil(time_s / place.look.marks.interval_s));
-      return episode_seconds(place.look.watched, mark, parallel_);
+    const EpisodeMarks& marks = place.look.marks;
+    std::int64_t covered = marks.count;
+    for (const WatchedRun& run : place.look.watched) {
+      covered = std::min(covered, run.last_mark(marks));
+    }
+    const std::int64_t length = mark_of(place);
+    if (covered < length) return End::kTimeIsOver;
+    counts.push_back(runs_.can_save() ? covered / length : 1);
+    const auto seconds = [&](std::int64_t of) {
+      return piece_seconds(place.look.watched, marks, of, parallel_);
     };
-    const double all_s = place.scripts.episode_s;
-    whole_episode_s_ += seconds(all_s) / static_cast<double>(places.size());
-    place.episode_s = seconds(std::min(horizon_s, all_s));
-    if (horizon_s >= all_s) continue;
-    place.search.episode_s = all_s;
-    place.search.horizon_s = horizon_s;
+    whole_episode_s_ += seconds(marks.count) / static_cast<double>(places.size());
+    place.episode_s = seconds(length);
+    if (length == marks.count) continue;
+    place.search.episode_s = place.scripts.episode_s;
+    place.search.piece_s = piece_s;
+    place.search.pieces = counts.back();
     spdlog::info(
         "search: {}: a whole episode takes about {}, too long for search.minutes = {:g}; the "
-        "search compares {} of the episodes, which takes about {} each",
-        place.search.scenario, human_duration(seconds(all_s)), config_.search.minutes,
-        part_of_episode(place.search), human_duration(place.episode_s));
+        "search compares {}; each takes about {}",
+        place.search.scenario, human_duration(seconds(marks.count)), config_.search.minutes,
+        compared_part(place.search), human_duration(place.episode_s));
+    warn_of_short_time(place);
   }
+  runs_.run_pieces(std::move(counts));
+  return End::kDone;
 }
 
-/// Warns if the network was not full for long within the horizon.
-void Searcher::warn_of_short_horizon(const Place& place) const {
-  if (place.search.is_whole()) return;
+/// Warns if the network was not full for long in the time from which the pieces are.
+void Searcher::warn_of_short_time(const Place& place) const {
+  constexpr double kFullAWhile_s = 120.0;
   std::int64_t steady = WatchedRun::kNotSteady;
   for (const WatchedRun& run : place.look.watched) steady = std::max(steady, run.steady_mark);
   const double full_s =
       steady == WatchedRun::kNotSteady
           ? 0.0
-          : place.search.horizon_s - static_cast<double>(steady) * place.look.marks.interval_s;
+          : place.search.covered_s() - static_cast<double>(steady) * place.look.marks.interval_s;
   if (full_s >= kFullAWhile_s) return;
   spdlog::warn(
-      "search: {}: the network is full for only {:.0f} s of {}, so that the search may miss a "
-      "script that helps against long jams; with a larger search.minutes than {:g} it compares "
-      "longer parts of the episodes",
-      place.search.scenario, full_s, part_of_episode(place.search), config_.search.minutes);
+      "search: {}: the network is full for only {:.0f} s of the first {:.0f} of {:.0f} s, so that "
+      "the search may miss a script that helps against long jams; with a larger search.minutes "
+      "than {:g} it also compares later parts of the episodes",
+      place.search.scenario, full_s, place.search.covered_s(), place.search.episode_s,
+      config_.search.minutes);
 }
 
 void Searcher::choose_objective(const std::vector<Place>& places) {
@@ -436,11 +474,15 @@ Searcher::End Searcher::compare_finalists(const std::vector<std::string>& finali
   return end;
 }
 
-/// Selects the best finalist. If another finalist helps, commands less, and has a gain that is
-/// lower by at most a standard error of the difference, it selects that finalist.
+/// Selects the best finalist that helps, or the best one if none helps. If another finalist helps,
+/// commands less, and has a gain that is lower by at most a standard error of the difference, it
+/// selects that finalist.
 const TriedScript& Searcher::preferred(const std::vector<ScriptRun>& runs, const ScriptRun& none,
                                        const std::vector<TriedScript>& results) const {
-  const auto best = std::ranges::min_element(results, is_better);
+  const auto best =
+      std::ranges::min_element(results, [](const TriedScript& a, const TriedScript& b) {
+        return a.helps() != b.helps() ? a.helps() : is_better(a, b);
+      });
   const auto gains = [&](const TriedScript& script) {
     return gains_over(runs[static_cast<std::size_t>(&script - results.data())].outcomes,
                       none.outcomes, objective_);

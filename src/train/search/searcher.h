@@ -31,7 +31,7 @@ class Searcher {
 
   /// Runs the search. Uncontrolled runs first show how long an episode takes, and whether the
   /// traffic is saturated, which decides about the objective. If too few whole episodes fit into
-  /// search.minutes, all episodes of the search end at a horizon. Then the search of each scenario
+  /// search.minutes, all further episodes are pieces (pieces.h). Then the search of each scenario
   /// has these parts:
   ///
   /// 1. Rounds run fewer and fewer scripts on more and more seeds.
@@ -55,8 +55,7 @@ class Searcher {
     std::int64_t round_seeds = 0;  ///< number of seeds that the rounds have used
     std::int64_t final_seeds = 0;  ///< number of seeds that final comparisons have used
     Look look{};                   ///< the first uncontrolled runs
-    /// If there is a horizon: estimated real time per episode that ends there.
-    double episode_s = 0;
+    double episode_s = 0;          ///< estimated real time per piece; 0 if episodes are whole
     // Shares of the budget at which the parts of this search end.
     double rounds_end = 1.0;
     double final_end = 1.0;
@@ -66,11 +65,12 @@ class Searcher {
   End look_at_traffic(std::vector<Place>& places);
   End look(std::vector<Place>& places, std::int64_t seeds, const std::function<bool()>& gives_up);
   static void note_saturation(std::vector<Place>& places);
-  [[nodiscard]] bool shows_horizon(const std::vector<Place>& places) const;
-  [[nodiscard]] std::int64_t horizon_of(const Place& place, double left_s) const;
-  [[nodiscard]] double horizon_s(const std::vector<Place>& places) const;
-  void shorten_episodes(double horizon_s, std::vector<Place>& places);
-  void warn_of_short_horizon(const Place& place) const;
+  [[nodiscard]] bool shows_pieces(const std::vector<Place>& places) const;
+  [[nodiscard]] static bool have_reached(const Place& place, std::int64_t mark);
+  [[nodiscard]] std::int64_t piece_length(const Place& place, double left_s) const;
+  [[nodiscard]] double piece_s(const std::vector<Place>& places) const;
+  End look_at_pieces(double piece_s, std::vector<Place>& places);
+  void warn_of_short_time(const Place& place) const;
   void choose_objective(const std::vector<Place>& places);
   void share_time(std::size_t places_left, Place& place) const;
   End search(Place& place);
@@ -95,8 +95,8 @@ class Searcher {
   SearchBudget budget_;
   ScriptRuns runs_;
   int parallel_ = 1;  ///< number of the first uncontrolled runs that run at the same time
-  /// Estimated real time of a whole episode. It is set only if the search compares shorter
-  /// episodes; otherwise 0.
+  /// Estimated real time of a whole episode. It is set only if the search compares pieces;
+  /// otherwise 0.
   double whole_episode_s_ = 0;
   scene::Objective objective_ = scene::Objective::kThroughput;
   SearchResult result_;

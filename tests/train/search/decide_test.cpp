@@ -282,21 +282,24 @@ TEST(SearchResult, ItsTextNamesTheScriptOrSaysThatNoneHelps) {
 TEST(SearchResult, ItsTextAndItsJsonSayWhichPartOfEpisodesWasCompared) {
   SearchResult result = result_of({found("meter(density=25)", 5.0, 300)});
   EXPECT_TRUE(result.scenarios[0].is_whole());
-  result.scenarios[0].horizon_s = 600;
+  result.scenarios[0].piece_s = 600;
+  result.scenarios[0].pieces = 4;
   result.scenarios[0].episode_s = 3600;
   EXPECT_THAT(search_text(result, result.scenarios[0]),
-              ::testing::HasSubstr("in the first 600 of 3600 s of an episode"));
+              ::testing::HasSubstr(
+                  "compared in 4 pieces of 600 s from the first 2400 of 3600 s of episodes"));
   const SearchResult read = search_result_from(to_json(result));
-  EXPECT_EQ(read.scenarios[0].horizon_s, 600);
+  EXPECT_EQ(read.scenarios[0].piece_s, 600);
+  EXPECT_EQ(read.scenarios[0].pieces, 4);
   EXPECT_EQ(read.scenarios[0].episode_s, 3600);
   EXPECT_FALSE(read.scenarios[0].is_whole());
 }
 
 TEST(Decide, CommandsOfAPartOfAnEpisodeCountForTheWholeEpisode) {
   const std::string script = "meter(density=25)";
-  const auto decided = [&](double controlled_s, double horizon_s) {
+  const auto decided = [&](double controlled_s, double piece_s) {
     ScenarioSearch search = found(script, 20.0, controlled_s);
-    search.horizon_s = horizon_s;
+    search.piece_s = piece_s;
     search.episode_s = 3600;
     config::Config config = asked();
     decide(result_of({search}), {{.duration_s = 3600, .step_length_s = 1}}, config);

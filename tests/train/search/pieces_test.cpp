@@ -1,4 +1,4 @@
-#include "train/search/horizon.h"
+#include "train/search/pieces.h"
 
 #include <gtest/gtest.h>
 
@@ -23,14 +23,14 @@ WatchedRun run_to(std::int64_t mark, double interval_s,
   return run;
 }
 
-TEST(Horizon, AMarkIsAMinuteOfALongEpisodeAndAStepOfAVeryShortOne) {
+TEST(Pieces, AMarkIsAMinuteOfALongEpisodeAndAStepOfAVeryShortOne) {
   EXPECT_EQ(EpisodeMarks::of(3600, 1).interval_s, 60.0);
   EXPECT_EQ(EpisodeMarks::of(3600, 1).count, 60);
   EXPECT_EQ(EpisodeMarks::of(10, 0.5).interval_s, 1.0);
   EXPECT_EQ(EpisodeMarks::of(10, 2).count, 5);
 }
 
-TEST(Horizon, ARunNotesMarksItsPaceAndWhenItIsSteady) {
+TEST(Pieces, ARunNotesMarksItsPaceAndWhenItIsSteady) {
   WatchedRun run;
   scene::EpisodeScore score;
   run.note(0.0, 0.5, false, score, kMarks, 1.0);
@@ -45,46 +45,53 @@ TEST(Horizon, ARunNotesMarksItsPaceAndWhenItIsSteady) {
   EXPECT_EQ(seconds_of(run.course, kMarks.count), 4.0);
 }
 
-TEST(Horizon, AnEpisodeTakesItsShareOfTheSimulationsThatRunAtOnce) {
+TEST(Pieces, APieceTakesItsShareOfAWholeEpisodeAndOfTheSimulationsThatRunAtOnce) {
   const std::vector<WatchedRun> runs{run_to(4, 1.0), run_to(4, 3.0), WatchedRun{}};
-  EXPECT_DOUBLE_EQ(episode_seconds(runs, 10, 2), 10.0) << "20 s on average, two at a time";
-  EXPECT_EQ(episode_seconds({WatchedRun{}}, 10, 2), 0.0) << "no run has shown its speed yet";
+  EXPECT_DOUBLE_EQ(piece_seconds(runs, kMarks, 60, 2), 60.0) << "120 s on average, two at a time";
+  // A piece also simulates the half minute before it.
+  EXPECT_DOUBLE_EQ(piece_seconds(runs, kMarks, 10, 2), 10.5);
+  EXPECT_EQ(piece_seconds({WatchedRun{}}, kMarks, 10, 2), 0.0) << "no run has shown its speed yet";
 }
 
-TEST(Horizon, EpisodesStayWholeIfTheWantedOnesFit) {
-  const std::vector<WatchedRun> runs{run_to(5, 1.0, 2)};
+TEST(Pieces, EpisodesStayWholeIfTheWantedOnesFit) {
+  const std::vector<WatchedRun> runs{run_to(5, 1.0)};
   // A whole episode takes 60 s; four fifths of the time are for the wanted episodes.
-  EXPECT_EQ(choose_horizon(runs, kMarks, 1, kNeeded, 40 * 60.0 / 0.8 + 1.0), kMarks.count);
-  EXPECT_LT(choose_horizon(runs, kMarks, 1, kNeeded, 40 * 60.0 / 0.8 - 1.0), kMarks.count);
-  EXPECT_EQ(choose_horizon({WatchedRun{}}, kMarks, 1, kNeeded, 1.0), kMarks.count)
+  EXPECT_EQ(choose_piece_length(runs, kMarks, 1, kNeeded, 40 * 60.0 / 0.8 + 1.0), kMarks.count);
+  EXPECT_LT(choose_piece_length(runs, kMarks, 1, kNeeded, 40 * 60.0 / 0.8 - 1.0), kMarks.count);
+  EXPECT_EQ(choose_piece_length({WatchedRun{}}, kMarks, 1, kNeeded, 1.0), kMarks.count)
       << "no run shows its speed yet, so episodes stay whole";
 }
 
-TEST(Horizon, TheWantedEpisodesFitIfTheNetworkIsFullLongEnough) {
-  // The traffic is steady from mark 2 on, so the network has been full for two minutes at mark 4.
-  const std::vector<WatchedRun> runs{run_to(5, 1.0, 2)};
-  EXPECT_EQ(choose_horizon(runs, kMarks, 1, kNeeded, 40 * 20.0 / 0.8), 20);
-  // The wanted episodes would fit up to mark 3, which is too early, so fewer run up to mark 4.
-  EXPECT_EQ(choose_horizon(runs, kMarks, 1, kNeeded, 40 * 3.0 / 0.8), 4);
-  // Not even the fewest episodes fit up to mark 4.
-  EXPECT_EQ(choose_horizon(runs, kMarks, 1, kNeeded, 16 * 3.0 / 0.8), 3);
+TEST(Pieces, FewerEpisodesRunIfPiecesWouldBeShorterThanFiveMinutes) {
+  const std::vector<WatchedRun> runs{run_to(5, 1.0)};
+  EXPECT_EQ(choose_piece_length(runs, kMarks, 1, kNeeded, 40 * 20.6 / 0.8), 20);
+  // The wanted episodes would fit with pieces of 3 minutes, so fewer episodes run.
+  EXPECT_EQ(choose_piece_length(runs, kMarks, 1, kNeeded, 40 * 3.6 / 0.8), 5);
+  // Not even the fewest episodes fit with pieces of 5 minutes.
+  EXPECT_EQ(choose_piece_length(runs, kMarks, 1, kNeeded, 16 * 3.6 / 0.8), 3);
 }
 
-TEST(Horizon, WithoutAFullNetworkTheFewestEpisodesSetTheHorizon) {
-  EXPECT_EQ(choose_horizon({run_to(5, 1.0)}, kMarks, 1, kNeeded, 16 * 8.0 / 0.8), 8);
-}
-
-TEST(Horizon, ASlowingSimulationGetsAShorterHorizon) {
-  std::vector<WatchedRun> runs{run_to(4, 1.0, 1)};
-  const auto steady_pace = choose_horizon(runs, kMarks, 1, kNeeded, 600.0);
+TEST(Pieces, ASlowingSimulationGetsShorterPieces) {
+  std::vector<WatchedRun> runs{run_to(4, 1.0)};
+  const auto steady_pace = choose_piece_length(runs, kMarks, 1, kNeeded, 600.0);
   for (int i = 0; i < 4; ++i) {
     runs[0].course.reached_s.push_back(runs[0].course.reached_s.back() + 3.0);
   }
   runs[0].course.elapsed_s = runs[0].course.reached_s.back();
-  EXPECT_LT(choose_horizon(runs, kMarks, 1, kNeeded, 600.0), steady_pace);
+  EXPECT_LT(choose_piece_length(runs, kMarks, 1, kNeeded, 600.0), steady_pace);
 }
 
-TEST(Horizon, EpisodesAreNeededForOneScriptOfEachKindAndAFinalComparison) {
+TEST(Pieces, AWatchedRunThatHasEndedHasReachedEveryMark) {
+  WatchedRun run = run_to(4, 1.0);
+  EXPECT_TRUE(run.has_reached(4));
+  EXPECT_FALSE(run.has_reached(5));
+  EXPECT_EQ(run.last_mark(kMarks), 4);
+  run.course.is_whole = true;
+  EXPECT_TRUE(run.has_reached(5));
+  EXPECT_EQ(run.last_mark(kMarks), kMarks.count);
+}
+
+TEST(Pieces, EpisodesAreNeededForOneScriptOfEachKindAndAFinalComparison) {
   const auto needed = EpisodesNeeded::of(30, 4);
   EXPECT_EQ(needed.wanted, 2 * (4 + 1) + 3 * kMinFinalSeeds);
   EXPECT_EQ(needed.fewest, 2 * (2 + 1) + 3 * kMinFinalSeeds);
