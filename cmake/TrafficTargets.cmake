@@ -56,17 +56,21 @@ endfunction()
 # instantiated in every file, which triples the compile time.
 set(torch_headers <torch/types.h> <torch/utils.h>)
 # Joined (unity) builds also precompile the headers that most other sources include. Other builds do not, so that they
-# detect a source that uses a header without including it.
+# detect a source that uses a header without including it. A target that is declared COLD has no loop that is worth the
+# compile time of -O3; it reads options, writes reports, or calls what does the work.
 if(CMAKE_UNITY_BUILD)
   set(common_headers <algorithm> <array> <chrono> <cmath> <filesystem> <fstream> <functional> <map> <memory> <optional>
     <span> <sstream> <string> <string_view> <unordered_map> <vector> <fmt/format.h> <fmt/ranges.h>
     "${CMAKE_SOURCE_DIR}/cmake/instantiated_elsewhere.h")
+  list(APPEND torch_headers ${common_headers})
   traffic_precompiled(common HEADERS ${common_headers} LIBRARIES fmt::fmt)
-  # For code that reads options and writes reports. It has no loops that are worth the compile time of -O3.
   traffic_precompiled(cold HEADERS ${common_headers} <nlohmann/json.hpp> LIBRARIES fmt::fmt)
-  target_compile_options(traffic_cold_pch PRIVATE $<$<CONFIG:Release>:-O1>)
+  traffic_precompiled(cold_torch HEADERS ${torch_headers} <nlohmann/json.hpp> LIBRARIES Torch::Torch fmt::fmt)
+  foreach(cold IN ITEMS cold cold_torch)
+    target_compile_options(traffic_${cold}_pch PRIVATE $<$<CONFIG:Release>:-O1>)
+  endforeach()
 endif()
-traffic_precompiled(torch HEADERS ${torch_headers} LIBRARIES Torch::Torch)
+traffic_precompiled(torch HEADERS ${torch_headers} LIBRARIES Torch::Torch fmt::fmt)
 if(TRAFFIC_TESTS)
   set(test_headers <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp> <fmt/format.h> <filesystem> <functional>)
   traffic_precompiled(test HEADERS ${test_headers} LIBRARIES GTest::gmock fmt::fmt)
@@ -75,8 +79,7 @@ if(TRAFFIC_TESTS)
   _traffic_plain_code(traffic_torch_test_pch)
 endif()
 
-# Lets a target that needs no torch use a common precompiled header. COLD: the target has no loop that is worth the
-# compile time of -O3.
+# Lets a target that needs no torch use a common precompiled header.
 function(_traffic_use_common target cold)
   if(cold)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
@@ -91,12 +94,18 @@ function(_traffic_use_common target cold)
 endfunction()
 
 # Lets a target use LibTorch and a precompiled header of it. PCH: torch or torch_test.
-function(_traffic_use_torch target visibility pch)
+function(_traffic_use_torch target visibility pch cold)
   target_link_libraries(${target} ${visibility} Torch::Torch)
+  if(cold)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
+  if(CMAKE_UNITY_BUILD AND cold)
+    set(pch cold_torch)
+  endif()
   target_precompile_headers(${target} REUSE_FROM traffic_${pch}_pch)
 endfunction()
 
-# traffic_module(NAME SOURCES a.cpp ... [DEPENDS targets...] [PRIVATE_DEPENDS targets...] [TORCH|COLD] [TARGET target])
+# traffic_module(NAME SOURCES a.cpp ... [DEPENDS targets...] [PRIVATE_DEPENDS targets...] [TORCH] [COLD] [TARGET target])
 # -> static library traffic_NAME, or TARGET if a program has that name
 function(traffic_module name)
   cmake_parse_arguments(M "TORCH;COLD" "TARGET" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
@@ -109,7 +118,7 @@ function(traffic_module name)
     target_link_libraries(${target} PUBLIC traffic_flags ${M_DEPENDS} PRIVATE ${M_PRIVATE_DEPENDS})
     target_include_directories(${target} PRIVATE "${CMAKE_SOURCE_DIR}/src/${name}")
     if(M_TORCH)
-      _traffic_use_torch(${target} PUBLIC torch)
+      _traffic_use_torch(${target} PUBLIC torch ${M_COLD})
     elseif(NOT name STREQUAL "os")  # os does not use fmt
       _traffic_use_common(${target} ${M_COLD})
     endif()
@@ -132,14 +141,14 @@ if(NOT TRAFFIC_SANITIZER AND (TRAFFIC_GPU OR NOT (TRAFFIC_CUDA OR TRAFFIC_PRESET
   set(TRAFFIC_LINKS TRUE)
 endif()
 
-# traffic_program(NAME SOURCES ... DEPENDS ... [LINK_AT path-under-the-repository] [TORCH|COLD])
+# traffic_program(NAME SOURCES ... DEPENDS ... [LINK_AT path-under-the-repository] [TORCH] [COLD])
 # LINK_AT: place of a symbolic link to the program in the repository.
 function(traffic_program name)
   cmake_parse_arguments(P "TORCH;COLD" "LINK_AT" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${P_SOURCES})
   target_link_libraries(${name} PRIVATE traffic_flags ${P_DEPENDS})
   if(P_TORCH)
-    _traffic_use_torch(${name} PRIVATE torch)
+    _traffic_use_torch(${name} PRIVATE torch ${P_COLD})
   else()
     _traffic_use_common(${name} ${P_COLD})
   endif()
@@ -174,7 +183,7 @@ function(traffic_test name)
   target_compile_definitions(${target} PRIVATE
     TRAFFIC_SOURCE_DIR="${CMAKE_SOURCE_DIR}" TRAFFIC_BIN_DIR="${CMAKE_BINARY_DIR}/bin")
   if(T_TORCH)
-    _traffic_use_torch(${target} PRIVATE torch_test)
+    _traffic_use_torch(${target} PRIVATE torch_test FALSE)
   else()
     target_precompile_headers(${target} REUSE_FROM traffic_test_pch)
   endif()
@@ -226,6 +235,6 @@ function(traffic_benchmark name)
   target_include_directories(bench_${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests" "${CMAKE_SOURCE_DIR}/src"
     "${CMAKE_SOURCE_DIR}/src/train")
   if(B_TORCH)
-    _traffic_use_torch(bench_${name} PRIVATE torch)
+    _traffic_use_torch(bench_${name} PRIVATE torch FALSE)
   endif()
 endfunction()

@@ -91,7 +91,7 @@ std::vector<Row> search_rows() {
        .help = "Time for a search over scripted controllers and their parameters, before a "
                "training with simulations. The best script determines the values of the keys in "
                "`search.decides`. If too few whole episodes fit into this time, the search "
-               "compares only the first part of each episode. 0 means no search.",
+               "compares pieces of episodes. 0 means no search.",
        .unit = "min", .range = between(0, 1e5)},
       {TRAFFIC_KEY(search.episodes),
        .help =

@@ -360,7 +360,7 @@ void Searcher::warn_of_few_scripts(const std::vector<Round>& rounds, const Place
       "search: {}: an episode takes {}, so that only {} of {} kinds of scripts can be tried; "
       "search.minutes = {:.0f} would try one of each",
       place.search.scenario, human_duration(budget_.episode_s()), rounds.front().scripts, kinds,
-      std::ceil(minutes));
+      std::max(std::ceil(minutes), std::ceil(config_.search.minutes + 0.5)));
 }
 
 Searcher::End Searcher::run_rounds(const std::vector<Round>& rounds, Place& place,
