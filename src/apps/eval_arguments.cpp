@@ -38,6 +38,9 @@ config::Program eval_program(EvalArguments& arguments) {
             app.add_option("--demand-scale", arguments.demand_scale,
                            "Factor on the scenario's demand")
                 ->check(CLI::Range(0.01, 100.0));
+            app.add_flag("--emissions", arguments.emissions,
+                         "Measure CO2, fuel and electric energy with SUMO's emission models; "
+                         "implied if env.objective contains co2 or electricity");
             app.add_flag("--all", arguments.shows_all,
                          "Print all metrics instead of those that fit a terminal");
             app.add_option_function<std::string>(

@@ -15,6 +15,7 @@ struct EvalArguments {
   std::string seeds = "0..9";
   int jobs = 0;
   double demand_scale = 1.0;
+  bool emissions = false;
   bool shows_all = false;
   bool prints_json = false;
   std::string json_path;

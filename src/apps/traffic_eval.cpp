@@ -49,6 +49,7 @@ train::EvaluationPlan make_plan(const EvalArguments& arguments,
   plan.seeds = train::parse_seeds(arguments.seeds);
   plan.jobs = arguments.jobs > 0 ? arguments.jobs : os::num_cpus_available();
   plan.demand_scale = arguments.demand_scale;
+  plan.emissions = arguments.emissions;
   plan.replay_dir = arguments.replay;
   return plan;
 }

@@ -1,6 +1,7 @@
 /// The schema of the configuration has a row for each key (schema.h). This file has the rows of the
 /// tables [env] and [rollout].
 #include "rows.h"
+#include "traffic/config/objective.h"
 #include "traffic/config/scenario_mix.h"
 
 namespace traffic::config {
@@ -74,8 +75,11 @@ std::vector<Row> env_rows() {
        .help =
            "Objective of rewards, evaluations and the search. `ocr`: the share of the demand that "
            "gets through; `delay`: the time that vehicles lose, including those that cannot enter; "
-           "`auto`: `ocr` if the search finds that the traffic is saturated, else `delay`.",
-       .choices = {"ocr", "delay", "auto"}},
+           "`co2` and `electricity`: CO2 and electric energy per kilometre, including vehicles "
+           "that wait to enter with idling engines; a weighted sum of the relative improvements "
+           "of these, such as `0.75*delay+0.25*co2`; `auto`: `ocr` if the search finds that the "
+           "traffic is saturated, else `delay`.",
+       .refuse = refuse_objective},
       {TRAFFIC_KEY(env.shield),
        .help = "Whether the shield replaces commands by braking when a vehicle follows its leader "
                "too closely."},

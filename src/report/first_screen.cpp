@@ -7,9 +7,11 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "outcome.h"
 #include "pictures.h"
@@ -33,9 +35,12 @@ std::string card(std::string_view about, std::string_view tone, const std::strin
 }
 
 std::string gain_card(const Json& evaluation, const Json& row) {
-  std::string meaning = fmt::format(
-      "{}, on {}", compares_delay(evaluation) ? "less delay" : "traffic that gets through",
-      seeds_text(evaluation));
+  const std::string cost = compared_cost(evaluation);
+  const std::string sum = weighted_scores(evaluation);
+  const std::string what = !cost.empty()  ? "less " + cost
+                           : !sum.empty() ? "improvement of " + sum
+                                          : "traffic that gets through";
+  std::string meaning = fmt::format("{}, on {}", what, seeds_text(evaluation));
   for (const Json& other : evaluation["controllers"]) {
     const std::string name = other.value("controller", "");
     if (!has_gain(other) || is_checkpoint(name)) continue;
@@ -53,27 +58,35 @@ std::string gain_card(const Json& evaluation, const Json& row) {
 /// the report, further below, lists all metrics.
 std::string controllers_table(const Json& evaluation) {
   using Column = std::pair<const char*, const char*>;
-  constexpr std::array<Column, 9> kColumns{Column{"worst_%", "worst seed, %"},
-                                           {"delay_s", "delay, s"},
-                                           {"outflow_vph", "outflow, veh/h"},
-                                           {"mean_speed_mps", "speed, m/s"},
-                                           {"waiting", "waiting to enter"},
-                                           {"collisions", "collisions"},
-                                           {"emergency_stops", "emergency stops"},
-                                           {"hard_brakes", "hard brakes"},
-                                           {"cv_steps", "vehicle-steps under control"}};
+  constexpr std::array<Column, 11> kColumns{Column{"worst_%", "worst seed, %"},
+                                            {"delay_s", "delay, s"},
+                                            {"co2_g_per_km", "CO2, g/km"},
+                                            {"electricity_wh_per_km", "electricity, Wh/km"},
+                                            {"outflow_vph", "outflow, veh/h"},
+                                            {"mean_speed_mps", "speed, m/s"},
+                                            {"waiting", "waiting to enter"},
+                                            {"collisions", "collisions"},
+                                            {"emergency_stops", "emergency stops"},
+                                            {"hard_brakes", "hard brakes"},
+                                            {"cv_steps", "vehicle-steps under control"}};
   std::string html = fmt::format(
       "<div class=\"wide\"><table><caption>Means over the episodes of {}</caption>"
       "<tr><th>controller</th><th>gain, %</th>",
       html_escaped(seeds_text(evaluation)));
-  for (const auto& [name, title] : kColumns) html += fmt::format("<th>{}</th>", title);
+  // Evaluations without emissions have no columns for them.
+  std::vector<Column> columns;
+  std::ranges::copy_if(kColumns, std::back_inserter(columns), [&](const Column& column) {
+    return std::ranges::any_of(evaluation["controllers"],
+                               [&](const Json& row) { return row.contains(column.first); });
+  });
+  for (const auto& [name, title] : columns) html += fmt::format("<th>{}</th>", title);
   html += "</tr>\n";
   for (const Json& row : evaluation["controllers"]) {
     const std::string name = row.value("controller", "");
     html +=
         fmt::format("<tr{}><td>{}</td><td>{}</td>", is_checkpoint(name) ? " class=\"ours\"" : "",
                     html_escaped(controller_label(name)), has_gain(row) ? gain_text(row) : "");
-    for (const auto& [metric, title] : kColumns) {
+    for (const auto& [metric, title] : columns) {
       const bool known = row.contains(metric) && row[metric].is_number();
       html += known ? fmt::format("<td>{:.4g}</td>", row[metric].get<double>()) : "<td></td>";
     }
@@ -182,8 +195,12 @@ std::string effect_text(const Json& evaluation, const Json& row) {
   if (sign == 0) return fmt::format("makes no clear difference ({})", gain_text(row));
   const std::string size =
       fmt::format("{:.2f} ± {:.2f} %", std::abs(number(row, "gain_%")), number(row, "+-95%"));
-  if (compares_delay(evaluation)) {
-    return fmt::format("has {} {} delay than no control", size, sign > 0 ? "less" : "more");
+  if (const std::string cost = compared_cost(evaluation); !cost.empty()) {
+    return fmt::format("has {} {} {} than no control", size, sign > 0 ? "less" : "more", cost);
+  }
+  if (const std::string sum = weighted_scores(evaluation); !sum.empty()) {
+    return fmt::format("{} {} by {} relative to no control", sign > 0 ? "improves" : "worsens", sum,
+                       size);
   }
   return fmt::format("gets {} {} traffic through than no control", size,
                      sign > 0 ? "more" : "less");

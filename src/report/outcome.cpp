@@ -49,8 +49,17 @@ int sign_of_gain(const Json& row) {
   return gain > 0 ? 1 : -1;
 }
 
-bool compares_delay(const Json& evaluation) {
-  return evaluation.value("objective", "") == "delay_s";
+std::string compared_cost(const Json& evaluation) {
+  const std::string objective = evaluation.value("objective", "");
+  if (objective == "delay_s") return "delay";
+  if (objective == "co2_g_per_km") return "CO2 per kilometre";
+  if (objective == "electricity_wh_per_km") return "electric energy per kilometre";
+  return "";
+}
+
+std::string weighted_scores(const Json& evaluation) {
+  const std::string objective = evaluation.value("objective", "");
+  return objective.find('+') == std::string::npos ? "" : objective;
 }
 
 std::string seeds_text(const Json& evaluation) {

@@ -31,9 +31,12 @@ int sign_of_gain(const nlohmann::ordered_json& row);
 const nlohmann::ordered_json* trained_of(const nlohmann::ordered_json& evaluation);
 /// The row of the traffic without control (controller "none"). Null if there is no such row.
 const nlohmann::ordered_json* none_of(const nlohmann::ordered_json& evaluation);
-/// Whether the gain is a reduction of delay. Otherwise it is an increase of the traffic that gets
-/// through.
-bool compares_delay(const nlohmann::ordered_json& evaluation);
+/// The cost that the gain reduces, in words, such as "delay". Empty if the objective is not a
+/// single cost.
+std::string compared_cost(const nlohmann::ordered_json& evaluation);
+/// The objective if it is a weighted sum, such as "0.75*delay_s+0.25*co2_g_per_km"; otherwise
+/// empty.
+std::string weighted_scores(const nlohmann::ordered_json& evaluation);
 /// The seeds in words, e.g. "10 seeds of merge".
 std::string seeds_text(const nlohmann::ordered_json& evaluation);
 

@@ -61,7 +61,9 @@ void RoadState::update_conflicts(const StepEvents& events) {
     if (waiting.plan == nullptr) continue;
     if (const int lane = waiting.plan->stop_lane.front(); lane >= 0) {
       const auto [conflict, approach] = at(road_->lane_approach, lane);
-      ++at(at(conflicts_, conflict).approaches, approach).backlog;
+      ApproachState& state = at(at(conflicts_, conflict).approaches, approach);
+      ++state.backlog;
+      state.backlog_per_s += waiting.idle_per_s;
     }
   }
   while (!passes_.empty() && passes_.front().time_s <= time_s_ - kRecentS) passes_.pop_front();

@@ -43,7 +43,8 @@ void RoadState::reset(double step_length_s, double end_s) {
   arrivals_.clear();
   score_ = {};
   conflict_numerators_.assign(road_->conflicts.size(), 0.0);
-  conflict_losses_s_ = conflict_numerators_;
+  conflict_losses_s_ = conflict_co2_g_ = conflict_electricity_wh_ = conflict_driven_m_ =
+      conflict_numerators_;
   conflicts_.assign(road_->conflicts.size(), {});
   for (std::size_t c = 0; c < conflicts_.size(); ++c)
     conflicts_[c].approaches.resize(road_->conflicts[c].approaches.size());
@@ -59,7 +60,7 @@ void RoadState::depart(const Vehicle& vehicle, double waited_s) {
   vehicles_.push_back(vehicle);
   vehicles_.back().counted_loss_s = vehicle.time_loss_s;
   ++score_.departed;
-  take_delay(vehicle.plan, waited_s);
+  take_delay(vehicle.plan, waited_s, vehicle.idle_per_s);
 }
 
 void RoadState::leave(std::uint32_t id, bool arrived) {
@@ -71,7 +72,7 @@ void RoadState::leave(std::uint32_t id, bool arrived) {
   }
   TRAFFIC_CHECK(it != group->end() && it->id == id,
                 "vehicle {} leaves, but it is not among the vehicles that have departed", id);
-  take_loss(*it);
+  take_losses(*it);
   score_.completion_sum -= it->progress;
   if (arrived) {
     if (it->conflict >= 0) note_pass(it->conflict, it->approach, 1.0 - it->progress);
@@ -94,6 +95,22 @@ void RoadState::pass_through(bool arrived, double time_loss_s, double waited_s) 
   }
   ++score_.arrived;
   arrivals_.push_back(time_s_ + step_length_s_);
+}
+
+std::span<const double> RoadState::conflict_parts(Term term) const {
+  switch (term) {
+    case Term::kThroughput:
+      return conflict_numerators_;
+    case Term::kDelay:
+      return conflict_losses_s_;
+    case Term::kCo2:
+      return conflict_co2_g_;
+    case Term::kElectricity:
+      return conflict_electricity_wh_;
+    case Term::kDistance:
+      break;
+  }
+  return conflict_driven_m_;
 }
 
 Vehicle* RoadState::find(std::uint32_t id) {
@@ -206,10 +223,12 @@ void RoadState::tally(const StepEvents& events) {
   score_.emergency_brakes += events.emergency_brakes;
   score_.teleports += events.teleports;
   score_.vehicle_steps += static_cast<std::int64_t>(vehicles_.size());
-  for (const auto& waiting : events.waiting) take_delay(waiting.plan, waiting.waited_s);
-  for (auto& v : away_) take_loss(v);
+  for (const auto& waiting : events.waiting) {
+    take_delay(waiting.plan, waiting.waited_s, waiting.idle_per_s);
+  }
+  for (auto& v : away_) take_losses(v);
   for (auto& v : vehicles_) {
-    take_loss(v);
+    take_losses(v);
     const double speed = v.speed_mps;
     score_.speed_sum += speed;
     score_.speed_square_sum += speed * speed;
@@ -226,24 +245,36 @@ void RoadState::tally(const StepEvents& events) {
   while (!arrivals_.empty() && arrivals_.front() <= time_s_ - kRecentS) arrivals_.pop_front();
 }
 
-/// Adds the time that a vehicle has lost since the last call to the score, and to the vehicle's
-/// conflict (the one ahead, else the one that it has just passed).
-void RoadState::take_loss(Vehicle& v) {
+/// Adds the time loss, the emissions and the distance of a vehicle since the last call. They are
+/// added to the score and to the vehicle's conflict (the one ahead, else the one that it has just
+/// passed).
+void RoadState::take_losses(Vehicle& v) {
   v.step_loss_s = v.time_loss_s - v.counted_loss_s;
   v.counted_loss_s = v.time_loss_s;
   score_.time_loss_s += v.step_loss_s;
   const int conflict = v.conflict >= 0 ? v.conflict : v.passed;
-  if (conflict >= 0) at(conflict_losses_s_, conflict) += v.step_loss_s;
+  score_.driven_m += v.step_driven_m;
+  score_.road_emissions += v.step_emissions;
+  if (conflict < 0) return;
+  at(conflict_losses_s_, conflict) += v.step_loss_s;
+  at(conflict_co2_g_, conflict) += v.step_emissions.co2_g;
+  at(conflict_electricity_wh_, conflict) += v.step_emissions.electricity_wh;
+  at(conflict_driven_m_, conflict) += v.step_driven_m;
 }
 
-/// Adds the time that a vehicle has waited before it could enter the road to the score, and to the
-/// first conflict of the vehicle's route.
+/// Adds the time that a vehicle has waited before it could enter the road, and its emissions in
+/// this time. They are added to the score and to the first conflict of the vehicle's route.
 /// @param plan null if the route is not known
-void RoadState::take_delay(const RoutePlan* plan, double waited_s) {
+void RoadState::take_delay(const RoutePlan* plan, double waited_s, const Emissions& idle_per_s) {
+  const Emissions emissions = waited_s * idle_per_s;
   score_.depart_delay_s += waited_s;
+  score_.waiting_emissions += emissions;
   if (plan == nullptr) return;
   if (const int lane = plan->stop_lane.front(); lane >= 0) {
-    at(conflict_losses_s_, at(road_->lane_approach, lane).first) += waited_s;
+    const int conflict = at(road_->lane_approach, lane).first;
+    at(conflict_losses_s_, conflict) += waited_s;
+    at(conflict_co2_g_, conflict) += emissions.co2_g;
+    at(conflict_electricity_wh_, conflict) += emissions.electricity_wh;
   }
 }
 

@@ -1,8 +1,12 @@
 // Scores of an episode, and rules that tell whether its traffic is saturated.
 #include "traffic/scene/score.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "traffic/core/error.h"
 
 namespace traffic::scene {
 namespace {
@@ -66,15 +70,82 @@ bool is_saturated(const EpisodeScore& score, double step_length_s) {
                          in_system(score) > kGrowth * even_in_system(score, step_length_s));
 }
 
-double value_of(const EpisodeScore& score, Objective objective) {
-  return objective == Objective::kDelay ? score.delay_s() : score.ocr_all();
+std::string name_of(const Objective& objective) {
+  std::string sum;
+  const auto add = [&](double weight, const char* name) {
+    if (weight <= 0.0) return;
+    sum += sum.empty() ? "" : "+";
+    sum += weight == 1.0 ? name : fmt::format("{:.3g}*{}", weight, name);
+  };
+  add(objective.throughput, "ocr_all");
+  add(objective.delay, "delay_s");
+  add(objective.co2, "co2_g_per_km");
+  add(objective.electricity, "electricity_wh_per_km");
+  return sum;
 }
-double gain_percent(double value, double over, Objective objective) {
-  const double more = objective == Objective::kDelay ? over - value : value - over;
-  return 100.0 * ratio(more, over);
+
+ComparedScores compared_scores(const EpisodeScore& score) {
+  const Emissions per_km = score.emissions_per_km();
+  return {.ocr_all = score.ocr_all(),
+          .delay_s = score.delay_s(),
+          .co2_g_per_km = per_km.co2_g,
+          .electricity_wh_per_km = per_km.electricity_wh};
 }
-std::string_view name_of(Objective objective) {
-  return objective == Objective::kDelay ? "delay_s" : "ocr_all";
+
+double gain_percent(const ComparedScores& scores, const ComparedScores& over,
+                    const Objective& objective) {
+  const auto saved = [](double value, double from) { return ratio(from - value, from); };
+  const double gain =
+      objective.throughput * ratio(scores.ocr_all - over.ocr_all, over.ocr_all) +
+      objective.delay * saved(scores.delay_s, over.delay_s) +
+      objective.co2 * saved(scores.co2_g_per_km, over.co2_g_per_km) +
+      objective.electricity * saved(scores.electricity_wh_per_km, over.electricity_wh_per_km);
+  return 100.0 * gain;
+}
+
+void require_emissions(const Objective& objective, const std::string& scenario,
+                       const Emissions& emissions) {
+  const auto require = [&](double weight, double amount, const char* name, const char* what,
+                           const char* engine) {
+    if (weight <= 0.0 || amount > 0.0) return;
+    throw ConfigError(
+        "env.objective contains {}, but vehicles of scenario {} {} without control; give a vehicle "
+        "type an emissionClass with {}, or choose another objective",
+        name, scenario, what, engine);
+  };
+  require(objective.co2, emissions.co2_g, "co2", "emit no CO2", "a combustion engine");
+  require(objective.electricity, emissions.electricity_wh, "electricity", "use no electric energy",
+          "an electric engine, such as Energy/unknown");
+}
+
+double sign_of(Term term) {
+  return term == Term::kThroughput || term == Term::kDistance ? 1.0 : -1.0;
+}
+
+double value_of(const EpisodeScore& score, Term term) {
+  switch (term) {
+    case Term::kThroughput:
+      return score.numerator();
+    case Term::kDelay:
+      return -score.lost_s();
+    case Term::kCo2:
+      return -score.emissions().co2_g;
+    case Term::kElectricity:
+      return -score.emissions().electricity_wh;
+    case Term::kDistance:
+      break;
+  }
+  return score.driven_m;
+}
+
+std::vector<Term> terms_of(const Objective& objective) {
+  std::vector<Term> terms;
+  if (objective.throughput > 0.0) terms.push_back(Term::kThroughput);
+  if (objective.delay > 0.0) terms.push_back(Term::kDelay);
+  if (objective.co2 > 0.0) terms.push_back(Term::kCo2);
+  if (objective.electricity > 0.0) terms.push_back(Term::kElectricity);
+  if (objective.needs_emissions()) terms.push_back(Term::kDistance);
+  return terms;
 }
 
 double EpisodeScore::outflow_vph() const {
@@ -82,6 +153,12 @@ double EpisodeScore::outflow_vph() const {
 }
 double EpisodeScore::delay_s() const {
   return ratio(lost_s(), static_cast<double>(departed + waiting));
+}
+Emissions EpisodeScore::emissions_per_km() const {
+  return 1e3 / std::max(1.0, driven_m) * emissions();
+}
+Emissions EpisodeScore::emissions_per_vehicle() const {
+  return 1.0 / static_cast<double>(std::max<std::int64_t>(1, departed + waiting)) * emissions();
 }
 double EpisodeScore::mean_queue() const { return ratio(standing_s, seconds); }
 double EpisodeScore::standing_time_s() const {

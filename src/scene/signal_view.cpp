@@ -141,6 +141,8 @@ void SignalView::count(const Vehicle& v, const RoadState& state) {
   link.longest_wait_s = std::max(link.longest_wait_s, static_cast<double>(stood_s));
   link.loss += loss;
   light.lost_s += loss * step_s;
+  light.emissions += v.step_emissions;
+  light.driven_m += v.step_driven_m;
   const Ahead& after = ahead[next.edge + 1];
   if (after.light < 0 || after.line_m - at_m > kArrivingReachM) return;
   if (drives_now(state, next.light, at_link)) ++link_of(after).arriving;
@@ -184,13 +186,16 @@ void SignalView::update(const RoadState& state, const SignalBook& book) {
   for (SignalLightState& light : lights_) {
     std::fill(light.links.begin(), light.links.end(), SignalLinkState{});
     light.vehicles = light.queue = light.inside = light.leaving = 0;
-    light.loss = light.lost_s = 0;
+    light.loss = light.lost_s = light.driven_m = 0;
+    light.emissions = {};
   }
   for (const Vehicle& v : state.vehicles()) count(v, state);
   for (const Backlog& place : backlogs_) {
-    const int waiting =
-        at(at(state.conflicts(), place.conflict).approaches, place.approach).backlog;
-    at(lights_, place.light).lost_s += waiting * state.step_length_s();
+    const ApproachState& approach =
+        at(at(state.conflicts(), place.conflict).approaches, place.approach);
+    SignalLightState& light = at(lights_, place.light);
+    light.lost_s += approach.backlog * state.step_length_s();
+    light.emissions += state.step_length_s() * approach.backlog_per_s;
   }
   look_behind(state);
   for (SignalLightState& light : lights_) {

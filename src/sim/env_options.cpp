@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "traffic/config/objective.h"
 #include "traffic/config/scenario_mix.h"
 
 namespace traffic::sim {
@@ -11,6 +12,7 @@ EnvOptions env_options(const config::Env& env) {
   EnvOptions options;
   options.scenario = env.scenario;
   options.sumo_args = env.sumo_args;
+  options.emissions = config::objective_of(env.objective).needs_emissions();
   options.cv_types = env.cv_types;
   options.cv_share = env.cv_share;
   options.max_time_s = env.max_time_s;

@@ -16,7 +16,8 @@ using SumoVehicle = libsumo::Vehicle;
 
 void LibsumoSimulator::load(const SumoRun& run) {
   session_.load(run);
-  exits_.listen();
+  step_s_ = Simulation::getDeltaT();
+  exits_.listen(step_s_);
 }
 
 void LibsumoSimulator::begin(const scene::Road& road) {
@@ -87,12 +88,16 @@ double LibsumoSimulator::depart_delay_s(const std::string& vehicle) {
 double LibsumoSimulator::distance_m(const std::string& vehicle) {
   return SumoVehicle::getDistance(vehicle);
 }
+scene::Emissions LibsumoSimulator::idle_emissions_per_s(const std::string& vehicle) {
+  return emissions_ ? sim::idle_emissions_per_s(vehicle) : scene::Emissions{};
+}
 
 void LibsumoSimulator::enter(std::uint32_t id, const std::string& vehicle) {
   TRAFFIC_CHECK(id == handles_.size(),
                 "vehicle {} enters, expected number {}, the number of vehicles that entered before",
                 id, handles_.size());
-  handles_.emplace_back(vehicle);
+  handles_.emplace_back(vehicle, emissions_);
+  if (emissions_) exits_.note_departure(handles_.back());
 }
 
 Motion LibsumoSimulator::motion(std::uint32_t id, const std::string& vehicle) {
@@ -100,7 +105,8 @@ Motion LibsumoSimulator::motion(std::uint32_t id, const std::string& vehicle) {
   return {.lane = lane_of(handle, vehicle),
           .lane_pos_m = handle.lane_pos_m(),
           .speed_mps = handle.speed_mps(),
-          .time_loss_s = handle.time_loss_s()};
+          .time_loss_s = handle.time_loss_s(),
+          .emissions = emissions_ ? handle.emissions(step_s_) : scene::Emissions{}};
 }
 
 /// @return -1 if the vehicle is on no lane

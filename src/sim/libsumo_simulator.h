@@ -14,6 +14,9 @@ namespace traffic::sim {
 
 class LibsumoSimulator final : public Simulator {
  public:
+  /// @param emissions whether to measure emissions
+  explicit LibsumoSimulator(bool emissions) : emissions_(emissions) {}
+
   /// Loads a scenario in place of the present one.
   /// @throws DataError with SUMO's own message
   void load(const SumoRun& run);
@@ -41,6 +44,7 @@ class LibsumoSimulator final : public Simulator {
   double departure_s(const std::string& vehicle) override;
   double depart_delay_s(const std::string& vehicle) override;
   double distance_m(const std::string& vehicle) override;
+  scene::Emissions idle_emissions_per_s(const std::string& vehicle) override;
   void enter(std::uint32_t id, const std::string& vehicle) override;
   Motion motion(std::uint32_t id, const std::string& vehicle) override;
 
@@ -65,6 +69,8 @@ class LibsumoSimulator final : public Simulator {
  private:
   int lane_of(const VehicleHandle& handle, const std::string& vehicle);
 
+  bool emissions_;
+  double step_s_ = 1;
   VehicleExits exits_;  ///< must outlive the session, to whose simulation it listens
   SumoSession session_;
   const scene::Road* road_ = nullptr;

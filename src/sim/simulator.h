@@ -10,6 +10,7 @@
 
 #include "traffic/scene/road.h"
 #include "traffic/scene/signal_plan.h"
+#include "traffic/scene/vehicle.h"
 #include "vehicle_exits.h"
 
 namespace traffic::sim {
@@ -20,6 +21,7 @@ struct Motion {
   double lane_pos_m = 0;
   double speed_mps = 0;
   double time_loss_s = 0;
+  scene::Emissions emissions{};  ///< in the last step; 0 if the simulator does not measure them
 };
 
 /// Properties of a vehicle that do not change while it drives.
@@ -84,6 +86,9 @@ class Simulator {
   [[nodiscard]] virtual double departure_s(const std::string& vehicle) = 0;
   [[nodiscard]] virtual double depart_delay_s(const std::string& vehicle) = 0;
   [[nodiscard]] virtual double distance_m(const std::string& vehicle) = 0;
+  /// Emissions per second of a vehicle that stands with its engine running, also while it waits to
+  /// enter. 0 if the simulator does not measure emissions.
+  [[nodiscard]] virtual scene::Emissions idle_emissions_per_s(const std::string& vehicle) = 0;
   /// Makes a vehicle known to motion().
   /// @param id number of vehicles that were made known before
   virtual void enter(std::uint32_t id, const std::string& vehicle) = 0;

@@ -8,8 +8,10 @@
 
 #include <string>
 
+class EnergyParams;
 class MSLane;
 class SUMOVehicle;
+enum SUMOVehicleClass : long;  // 0: any class
 
 /// A vehicle. In a microscopic simulation every SUMOVehicle is an MSVehicle. SUMOVehicle is the
 /// first base class of MSBaseVehicle, and MSBaseVehicle is that of MSVehicle. All three therefore
@@ -17,6 +19,7 @@ class SUMOVehicle;
 class MSBaseVehicle {
  public:
   long long getDepartDelay() const;  // ms
+  EnergyParams* getEmissionParameters() const;
 };
 class MSVehicle {
  public:
@@ -25,7 +28,21 @@ class MSVehicle {
   const MSLane* getLane() const;
   double getPositionOnLane() const;
   double getSpeed() const;
+  double getAcceleration() const;
+  double getSlope() const;
+  bool isIdling() const;
   double getTimeLossSeconds() const;
+};
+
+/// Emission models. A class of emissions is a number.
+class PollutantsInterface {
+ public:
+  enum EmissionType { CO2, CO, HC, FUEL, NO_X, PM_X, ELEC };
+  /// @return mg/s; Wh/s of electricity
+  static double compute(int emission_class, EmissionType kind, double speed_mps, double accel_mps2,
+                        double slope_deg, const EnergyParams* params);
+  static std::string getFuel(int emission_class);
+  static int getClassByName(const std::string& name, SUMOVehicleClass vehicle_class);
 };
 
 class MSNet {

@@ -35,6 +35,7 @@ struct Pending {
   const scene::RoutePlan* plan = nullptr;  ///< null while SUMO has given it no route
   double wished_s = 0;                     ///< SUMO's time at which it wanted to depart
   double counted_s = 0;                    ///< part of its delay that the score already includes
+  scene::Emissions idle_per_s{};           ///< emissions per second while its engine runs
 };
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -45,7 +46,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 struct SumoEnv::Impl {
   Impl(const EnvOptions& env_options, Start start)
-      : Impl(env_options, std::make_unique<LibsumoSimulator>()) {
+      : Impl(env_options, std::make_unique<LibsumoSimulator>(env_options.emissions)) {
     own = static_cast<LibsumoSimulator*>(simulator.get());
     if (start == Start::kNow) reset(options.seed, {});
   }
@@ -325,7 +326,11 @@ struct SumoEnv::Impl {
 
   void leave(std::uint32_t id, const std::optional<VehicleExit>& exit) {
     Vehicle& vehicle = *state->find(id);
-    if (exit) vehicle.time_loss_s = exit->time_loss_s;
+    if (exit) {
+      vehicle.time_loss_s = exit->time_loss_s;
+      vehicle.step_emissions = exit->emissions;
+      vehicle.step_driven_m = exit->driven_m;
+    }
     if (exit ? exit->arrived : may_have_arrived(vehicle))
       state->arrive(id);
     else
@@ -356,7 +361,10 @@ struct SumoEnv::Impl {
   Pending& pending_vehicle(const std::string& name) {
     const auto [found, is_new] = pending.try_emplace(name);
     Pending& vehicle = found->second;
-    if (is_new) vehicle.wished_s = simulator->time_s() - simulator->depart_delay_s(name);
+    if (is_new) {
+      vehicle.wished_s = simulator->time_s() - simulator->depart_delay_s(name);
+      vehicle.idle_per_s = simulator->idle_emissions_per_s(name);
+    }
     if (vehicle.plan == nullptr) vehicle.plan = plan_of(name);
     return vehicle;
   }
@@ -381,6 +389,7 @@ struct SumoEnv::Impl {
       vehicle.time_loss_s = simulator->motion(vehicle.id, name).time_loss_s;
     } else {
       waited_s = simulator->depart_delay_s(name) - counted_delay_s(name);
+      if (waited_s > 0.0) vehicle.idle_per_s = simulator->idle_emissions_per_s(name);
     }
     pending.erase(name);
     vehicle.plan = plan_of(name);
@@ -411,6 +420,11 @@ struct SumoEnv::Impl {
     vehicle.lane_pos_m = motion.lane_pos_m;
     vehicle.speed_mps = motion.speed_mps;
     vehicle.time_loss_s = motion.time_loss_s;
+    // Vehicles enter at the end of a step, in which SUMO's emission device counts nothing for them.
+    if (!vehicle.fresh) {
+      vehicle.step_emissions = motion.emissions;
+      vehicle.step_driven_m = motion.lane >= 0 ? motion.speed_mps * state->step_length_s() : 0.0;
+    }
     if (vehicle.lane >= 0) follow_route(vehicle);
   }
 
@@ -445,7 +459,7 @@ struct SumoEnv::Impl {
     for (const auto& name : happened.waiting) {
       Pending& vehicle = pending_vehicle(name);
       const double delay_s = now - vehicle.wished_s;
-      events.waiting.push_back({vehicle.plan, delay_s - vehicle.counted_s});
+      events.waiting.push_back({vehicle.plan, delay_s - vehicle.counted_s, vehicle.idle_per_s});
       vehicle.counted_s = delay_s;
     }
   }

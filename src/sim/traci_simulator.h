@@ -41,6 +41,7 @@ class TraciSimulator final : public Simulator {
   double departure_s(const std::string& vehicle) override;
   double depart_delay_s(const std::string& vehicle) override;
   double distance_m(const std::string& vehicle) override;
+  scene::Emissions idle_emissions_per_s(const std::string& /*vehicle*/) override { return {}; }
   void enter(std::uint32_t id, const std::string& vehicle) override;
   Motion motion(std::uint32_t id, const std::string& vehicle) override;
 

@@ -2,6 +2,7 @@
 // has lost.
 #include "vehicle_exits.h"
 
+#include <unordered_map>
 #include <unordered_set>
 
 #include "sumo_classes.h"
@@ -24,14 +25,26 @@ class VehicleExits::Listener final : public MSNet::VehicleStateListener {
     exits.push_back({.arrived = !is_teleporting && moving->hasArrived(),
                      .time_loss_s = moving->getTimeLossSeconds(),
                      .depart_delay_s = static_cast<double>(base->getDepartDelay()) / 1000.0});
+    if (!is_teleporting) exits.back().driven_m = moving->getSpeed() * step_s;
+    const auto measured = emission_classes.find(moving);
+    if (measured == emission_classes.end()) return;
+    if (!is_teleporting) {
+      exits.back().emissions = moving_emissions(*moving, measured->second, step_s);
+    }
+    emission_classes.erase(measured);
   }
 
-  void reset() {
+  void reset(double new_step_s) {
+    step_s = new_step_s;
     exits.clear();
+    emission_classes.clear();
     teleporting_.clear();
   }
 
   std::vector<VehicleExit> exits;
+  /// Emission classes of the vehicles that are on the road, if emissions are measured.
+  std::unordered_map<const MSVehicle*, VehicleEmissionClass> emission_classes;
+  double step_s = 1;
 
  private:
   std::unordered_set<const SUMOVehicle*> teleporting_;
@@ -40,9 +53,12 @@ class VehicleExits::Listener final : public MSNet::VehicleStateListener {
 VehicleExits::VehicleExits() : listener_(std::make_unique<Listener>()) {}
 VehicleExits::~VehicleExits() = default;
 
-void VehicleExits::listen() {
-  listener_->reset();
+void VehicleExits::listen(double step_s) {
+  listener_->reset(step_s);
   MSNet::getInstance()->addVehicleStateListener(listener_.get());
+}
+void VehicleExits::note_departure(const VehicleHandle& vehicle) {
+  listener_->emission_classes[vehicle.vehicle()] = *vehicle.emission_class();
 }
 void VehicleExits::clear() { listener_->exits.clear(); }
 const std::vector<VehicleExit>& VehicleExits::all() const { return listener_->exits; }

@@ -4,6 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "traffic/scene/vehicle.h"
+#include "vehicle_handle.h"
+
 namespace traffic::sim {
 
 /// A vehicle that has left the simulation.
@@ -12,6 +15,8 @@ struct VehicleExit {
                          ///< vaporizers, calibrators)
   double time_loss_s = 0;
   double depart_delay_s = 0;
+  scene::Emissions emissions{};  ///< in its last step, after note_departure()
+  double driven_m = 0;           ///< distance that it drove in its last step
 };
 
 /// Reads vehicles at the moment that they leave. Afterwards SUMO deletes them, and libsumo only
@@ -24,7 +29,11 @@ class VehicleExits {
   VehicleExits& operator=(const VehicleExits&) = delete;
 
   /// Listens to the simulation that was loaded last, which must end before this object.
-  void listen();
+  /// @param step_s duration of a step
+  void listen(double step_s);
+  /// Makes the exit of a vehicle, which has departed, contain its emissions.
+  /// @param vehicle must know its emission class
+  void note_departure(const VehicleHandle& vehicle);
   /// Discards the exits so far; called before each step.
   void clear();
   /// Exits of the last step, in the order of libsumo's Simulation::getArrivedIDList().

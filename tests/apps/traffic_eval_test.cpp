@@ -94,10 +94,45 @@ TEST_F(TrafficEval, TheTableFitsATerminalWithoutTheOptionAll) {
     EXPECT_THAT(header, HasSubstr(column));
   }
   constexpr std::size_t kWidth = 120;
-  EXPECT_LE(header.size() + 30 - std::string("random    ").size(), kWidth)
+  const std::size_t longer = 30 - std::string("random    ").size();
+  EXPECT_LE(header.size() + longer, kWidth)
       << "the table must also fit if a controller's name has 30 characters";
+  EXPECT_THAT(brief.output, Not(HasSubstr("CO2")));
+  const Outcome measured = run_program(command(arguments + " --emissions"));
+  lines.str(measured.output.substr(measured.output.find("controller ")));
+  std::getline(lines, header);
+  EXPECT_THAT(header, HasSubstr("CO2 g/km"));
+  EXPECT_LE(header.size() + longer, kWidth) << "the table must also fit with emissions";
   const Outcome all = run_program(command(arguments + " --all"));
   EXPECT_THAT(all.output, HasSubstr("shield_overrides"));
+}
+
+TEST_F(TrafficEval, ComparesByCo2PerKilometre) {
+  const Outcome outcome = run_program(
+      command("--controller none --controller meter --seeds 3..4 --set env.objective=co2 --json " +
+              (dir_ / "e.json").string()));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("CO2 g/km"));
+  const auto evaluation = json("e.json");
+  EXPECT_EQ(evaluation["objective"], "co2_g_per_km");
+  const auto& none = evaluation["controllers"][0];
+  const auto& meter = evaluation["controllers"][1];
+  EXPECT_GT(none["co2_g_per_km"], 100.0);  // of a petrol car
+  EXPECT_GT(none["fuel_g_per_km"], 30.0);
+  EXPECT_EQ(none["electricity_wh_per_km"], 0.0);
+  EXPECT_NE(meter["gain_%"], 0.0);
+  EXPECT_EQ(meter["gain_%"], meter["co2_g_per_km_gain_%"]);
+}
+
+TEST_F(TrafficEval, RefusesAnObjectiveWithoutItsEmissions) {
+  const Outcome outcome =
+      run_program(command("--controller none --seeds 3 --set env.objective=delay+electricity"));
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("use no electric energy without control"));
+  const Outcome unknown =
+      run_program(command("--controller none --seeds 3 --set env.objective=delay+nox"));
+  EXPECT_EQ(unknown.exit_code, 2) << unknown.output;
+  EXPECT_THAT(unknown.output, HasSubstr("expected ocr, delay, co2, electricity, auto"));
 }
 
 TEST_F(TrafficEval, OneSeedHasNoInterval) {

@@ -29,10 +29,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   for (const double value : period.growth) sum += value;
-  for (const double value : period.of<traffic::rollout::LightSection>().lost_s) sum += value;
+  for (const double value : period.of<traffic::rollout::LightSection>().cost_s) sum += value;
   for (const float value : period.of<traffic::rollout::LightSection>().rows) sum += value;
   for (const auto source : period.of<traffic::rollout::LightSection>().graph.edge_src) {
-    sum += period.of<traffic::rollout::LightSection>().lost_s[static_cast<std::size_t>(source)];
+    sum += period.of<traffic::rollout::LightSection>().cost_s[static_cast<std::size_t>(source)];
   }
   if (!(sum > -1e300 && sum < 1e300)) std::abort();
   return 0;

@@ -144,6 +144,9 @@ TEST_F(HtmlReportTest, TheFirstSentenceHasTheResultAndTheFileToUse) {
   EXPECT_EQ(evaluate("ocr_all", R"("gain_%":4.25,"+-95%":1.25)"),
             "The learned controller gets 4.25 ± 1.25 % more traffic through than no control on 2 "
             "seeds of merge and is no less safe: use <code>phase3/checkpoints/phase3.h5</code>.");
+  EXPECT_THAT(
+      evaluate("0.5*delay_s+0.5*co2_g_per_km", R"("gain_%":4.25,"+-95%":1.25)"),
+      HasSubstr("improves 0.5*delay_s+0.5*co2_g_per_km by 4.25 ± 1.25 % relative to no control"));
   EXPECT_THAT(evaluate("delay_s", R"("gain_%":4.25,"+-95%":1.25,"collisions":1)"),
               AllOf(HasSubstr("has 4.25 ± 1.25 % less delay than no control"),
                     HasSubstr("but is less safe: do not use <code>phase3/")));

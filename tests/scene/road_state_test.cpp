@@ -199,6 +199,27 @@ TEST(RoadState, CountsTheTimeLossOfVehiclesUntilTheyLeave) {
   EXPECT_NEAR(s.state().conflict_losses_s()[0], lost_s + 3, 1e-12);
 }
 
+TEST(RoadState, CountsEmissionsUntilVehiclesLeave) {
+  Scene s(priority_merge().road());
+  const auto id = s.add(kMain, "main_0", 0, 10);
+  s.step();
+  s.state().find(id)->step_emissions = {.co2_g = 2, .fuel_g = 1, .electricity_wh = 0.5};
+  s.state().find(id)->step_driven_m = 10;
+  s.events().waiting = {{.plan = &s.plan(kMain), .waited_s = 2, .idle_per_s = {.co2_g = 0.25}}};
+  s.step();
+  s.state().find(id)->step_emissions.co2_g = 3;
+  s.state().arrive(id);
+  const EpisodeScore& score = s.state().score();
+  EXPECT_DOUBLE_EQ(score.road_emissions.co2_g, 2 + 3);
+  EXPECT_DOUBLE_EQ(score.road_emissions.fuel_g, 1 + 1);
+  EXPECT_DOUBLE_EQ(score.road_emissions.electricity_wh, 0.5 + 0.5);
+  EXPECT_DOUBLE_EQ(score.driven_m, 10 + 10);
+  EXPECT_DOUBLE_EQ(score.waiting_emissions.co2_g, 0.5);
+  EXPECT_DOUBLE_EQ(s.state().conflict_parts(Term::kCo2)[0], 2 + 3 + 0.5);
+  EXPECT_DOUBLE_EQ(s.state().conflict_parts(Term::kElectricity)[0], 1);
+  EXPECT_DOUBLE_EQ(s.state().conflict_parts(Term::kDistance)[0], 20);
+}
+
 TEST(RoadState, DelaysBelongToTheFirstConflictOfTheRoute) {
   Scene s(priority_merge().road());
   s.events().waiting = {{&s.plan(kMain), 1.5}, {nullptr, 1.0}};

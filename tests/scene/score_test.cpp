@@ -1,6 +1,9 @@
 #include "traffic/scene/score.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "traffic/core/error.h"
 
 namespace traffic::scene {
 namespace {
@@ -120,13 +123,75 @@ TEST(Score, IsNotSteadyBeforeAnyVehicleHasDriven) {
   EXPECT_FALSE(is_steady(s, 1.0));
 }
 
-TEST(GainPercent, IsPositiveForMoreThroughputOrLessDelay) {
-  EXPECT_NEAR(gain_percent(0.55, 0.5, Objective::kThroughput), 10.0, 1e-12);
-  EXPECT_NEAR(gain_percent(0.4, 0.4, Objective::kThroughput), 0.0, 1e-12);
-  EXPECT_NEAR(gain_percent(0.84, 0.8, Objective::kThroughput), 5.0, 1e-12);
-  EXPECT_NEAR(gain_percent(30.0, 40.0, Objective::kDelay), 25.0, 1e-12);
-  EXPECT_NEAR(gain_percent(50.0, 40.0, Objective::kDelay), -25.0, 1e-12);
-  EXPECT_EQ(gain_percent(0.5, 0.0, Objective::kThroughput), 0.0);  // no baseline
+TEST(Score, EmissionsPerKilometreIncludeVehiclesThatWait) {
+  EpisodeScore s;
+  EXPECT_EQ(s.emissions_per_km().co2_g, 0);
+  EXPECT_FALSE(s.has_emissions());
+  s.driven_m = 4000;
+  s.departed = 2;
+  s.road_emissions = {.co2_g = 600, .fuel_g = 200, .electricity_wh = 10};
+  EXPECT_TRUE(s.has_emissions());
+  EXPECT_DOUBLE_EQ(s.emissions_per_km().co2_g, 150);
+  EXPECT_DOUBLE_EQ(s.emissions_per_km().fuel_g, 50);
+  EXPECT_DOUBLE_EQ(s.emissions_per_km().electricity_wh, 2.5);
+  EXPECT_DOUBLE_EQ(s.emissions_per_vehicle().co2_g, 300);
+  s.waiting = 2;
+  s.waiting_emissions = {.co2_g = 200, .electricity_wh = 2};
+  EXPECT_DOUBLE_EQ(s.emissions_per_km().co2_g, 200);
+  EXPECT_DOUBLE_EQ(s.emissions_per_km().electricity_wh, 3);
+  EXPECT_DOUBLE_EQ(s.emissions_per_vehicle().co2_g, 200);
+}
+
+TEST(Score, HoldingAllVehiclesOutsideIsNoGainInCo2) {
+  EpisodeScore none;
+  none.departed = 100;
+  none.driven_m = 1e5;
+  none.road_emissions.co2_g = 2e4;
+  EpisodeScore outside;
+  outside.waiting = 100;
+  outside.waiting_emissions.co2_g = 1e4;
+  EXPECT_LT(gain_percent(compared_scores(outside), compared_scores(none), Objective::kCo2), -1e3);
+}
+
+double gain(const ComparedScores& scores, const ComparedScores& over, const Objective& objective) {
+  return gain_percent(scores, over, objective);
+}
+
+TEST(GainPercent, IsPositiveForMoreThroughputOrLessCost) {
+  EXPECT_NEAR(gain({.ocr_all = 0.55}, {.ocr_all = 0.5}, Objective::kThroughput), 10.0, 1e-12);
+  EXPECT_NEAR(gain({.ocr_all = 0.4}, {.ocr_all = 0.4}, Objective::kThroughput), 0.0, 1e-12);
+  EXPECT_NEAR(gain({.ocr_all = 0.84}, {.ocr_all = 0.8}, Objective::kThroughput), 5.0, 1e-12);
+  EXPECT_NEAR(gain({.delay_s = 30}, {.delay_s = 40}, Objective::kDelay), 25.0, 1e-12);
+  EXPECT_NEAR(gain({.delay_s = 50}, {.delay_s = 40}, Objective::kDelay), -25.0, 1e-12);
+  EXPECT_NEAR(gain({.co2_g_per_km = 180}, {.co2_g_per_km = 200}, Objective::kCo2), 10.0, 1e-12);
+  EXPECT_NEAR(
+      gain({.electricity_wh_per_km = 90}, {.electricity_wh_per_km = 120}, Objective::kElectricity),
+      25.0, 1e-12);
+  EXPECT_EQ(gain({.ocr_all = 0.5}, {}, Objective::kThroughput), 0.0);  // no baseline
+}
+
+TEST(GainPercent, OfAWeightedSumIsTheWeightedMean) {
+  const ComparedScores none{.delay_s = 40, .co2_g_per_km = 200};
+  const ComparedScores controlled{.delay_s = 20, .co2_g_per_km = 180};
+  EXPECT_NEAR(gain(controlled, none, {.delay = 0.75, .co2 = 0.25}), 40.0, 1e-12);
+}
+
+TEST(Objectives, HaveNamesAndTerms) {
+  const Objective sum{.delay = 0.75, .co2 = 0.25};
+  EXPECT_EQ(name_of(sum), "0.75*delay_s+0.25*co2_g_per_km");
+  EXPECT_EQ(terms_of(sum), (std::vector{Term::kDelay, Term::kCo2, Term::kDistance}));
+  EXPECT_EQ(name_of(Objective::kElectricity), "electricity_wh_per_km");
+  EXPECT_EQ(terms_of(Objective::kDelay), (std::vector{Term::kDelay}));
+}
+
+TEST(Objectives, NeedTrafficWithTheirEmissions) {
+  require_emissions(Objective::kDelay, "merge", {});
+  require_emissions(Objective::kCo2, "merge", {.co2_g = 1});
+  require_emissions(Objective::kElectricity, "merge", {.electricity_wh = 1});
+  EXPECT_THAT([] { require_emissions({.delay = 0.5, .co2 = 0.5}, "merge", {.electricity_wh = 1}); },
+              ::testing::ThrowsMessage<ConfigError>(
+                  ::testing::HasSubstr("vehicles of scenario merge emit no CO2")));
+  EXPECT_THROW(require_emissions(Objective::kElectricity, "merge", {.co2_g = 1}), ConfigError);
 }
 
 }  // namespace

@@ -75,6 +75,19 @@ std::uint64_t episode_hash(SumoEnv& env, std::uint64_t seed, int steps) {
   return hasher.digest();
 }
 
+TEST(SumoEnv, MeasuresEmissionsOnlyIfItIsAskedTo) {
+  const auto score_of = [](bool emissions) {
+    SumoEnv env({.scenario = "merge", .emissions = emissions, .max_time_s = 200});
+    while (!env.done()) env.step();
+    return env.score();
+  };
+  const scene::EpisodeScore measured = score_of(true);
+  const scene::EpisodeScore other = score_of(false);
+  EXPECT_GT(measured.road_emissions.co2_g, 0.0);
+  EXPECT_FALSE(other.has_emissions());
+  EXPECT_EQ(other.driven_m, measured.driven_m);
+}
+
 TEST(SumoEnv, RepeatsAnEpisodeToTheBit) {
   SumoEnv env({.scenario = "merge"});
   const auto first = episode_hash(env, 5, 300);

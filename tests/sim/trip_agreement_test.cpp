@@ -1,5 +1,5 @@
-// Tests that departures, arrivals and delays of SumoEnv agree with SUMO's own trip information and
-// statistics.
+// Tests that departures, arrivals, delays and emissions of SumoEnv agree with SUMO's own trip
+// information and statistics.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,6 +31,9 @@ struct Trips {
   std::int64_t waiting = 0;
   double time_loss_s = 0;
   double depart_delay_s = 0;
+  double co2_g = 0;
+  double fuel_g = 0;
+  double electricity_wh = 0;
 
   [[nodiscard]] double delay_s() const {
     return (time_loss_s + depart_delay_s) / static_cast<double>(departed + waiting);
@@ -59,6 +62,10 @@ Trips trips_in(const std::string& file) {
     trips.running += departed && !ended ? 1 : 0;
     if (departed) trips.time_loss_s += trip.attribute("timeLoss").as_double();
     trips.depart_delay_s += trip.attribute("departDelay").as_double();
+    const auto emissions = trip.child("emissions");
+    trips.co2_g += 1e-3 * emissions.attribute("CO2_abs").as_double();
+    trips.fuel_g += 1e-3 * emissions.attribute("fuel_abs").as_double();
+    trips.electricity_wh += emissions.attribute("electricity_abs").as_double();
   }
   return trips;
 }
@@ -72,6 +79,9 @@ struct Case {
   std::function<bool(const scene::EpisodeScore&)> holds = [](const auto&) { return true; };
   /// Whether SUMO discards vehicles that wait too long, which its trip information leaves out.
   bool discards = false;
+  /// Allowed relative deviation of emissions. They deviate in steps in which vehicles are
+  /// teleported, parked, or removed before they move.
+  double emissions_deviation = 0;
 };
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
@@ -86,6 +96,8 @@ TEST_P(TripAgreement, CountsAndDelaysAreThoseOfSumo) {
                                 trip_file,
                                 "--tripinfo-output.write-unfinished",
                                 "--tripinfo-output.write-undeparted",
+                                "--device.emissions.probability",
+                                "1",
                                 "--statistic-output",
                                 statistics_file};
   for (const auto& arg : one.args) args.push_back(arg);
@@ -97,7 +109,8 @@ TEST_P(TripAgreement, CountsAndDelaysAreThoseOfSumo) {
   scene::EpisodeScore score;
   double conflict_losses_s = 0;
   {
-    SumoEnv env({.scenario = one.write(folder), .sumo_args = args, .cv_share = 0.3});
+    SumoEnv env(
+        {.scenario = one.write(folder), .sumo_args = args, .emissions = true, .cv_share = 0.3});
     const auto controller = scene::make_controller("random");
     controller->reset(1);
     std::vector<scene::Command> commands;
@@ -131,6 +144,13 @@ TEST_P(TripAgreement, CountsAndDelaysAreThoseOfSumo) {
     EXPECT_NEAR(score.depart_delay_s, trips.depart_delay_s, rounding_s);
     EXPECT_NEAR(score.delay_s(), trips.delay_s(), 0.01 + 1e-6);
   }
+  // SUMO rounds the milligrams and watt-hours of each vehicle to hundredths.
+  const double rounding = 0.005 * static_cast<double>(trips.departed);
+  const auto deviation = [&](double sum) { return one.emissions_deviation * sum; };
+  EXPECT_NEAR(score.road_emissions.co2_g, trips.co2_g, 1e-3 * rounding + deviation(trips.co2_g));
+  EXPECT_NEAR(score.road_emissions.fuel_g, trips.fuel_g, 1e-3 * rounding + deviation(trips.fuel_g));
+  EXPECT_NEAR(score.road_emissions.electricity_wh, trips.electricity_wh,
+              rounding + deviation(trips.electricity_wh));
   EXPECT_LE(conflict_losses_s, score.lost_s() + 1e-6);
   EXPECT_LE(score.numerator(), static_cast<double>(score.departed - score.removed) + 1e-6);
   const auto statistics = parsed(statistics_file);
@@ -310,6 +330,18 @@ std::string many(const ScenarioFolder& folder) {
       260);
 }
 
+/// Electric cars of SUMO's energy model, without and with a battery.
+std::string electric(const ScenarioFolder& folder) {
+  folder.use_merge_network();
+  return folder.config(
+      "<vType id='car' emissionClass='Energy/unknown'/>"
+      "<vType id='van' emissionClass='MMPEVEM' mass='3000'>"
+      "<param key='has.battery.device' value='true'/></vType>"
+      "<flow id='r' type='car' begin='0' end='200' period='4'><route edges='ramp mrg down'/></flow>"
+      "<flow id='m' type='van' begin='0' end='200' period='3'><route edges='up mrg down'/></flow>",
+      260);
+}
+
 std::string crashes(const ScenarioFolder& folder) {
   folder.use_merge_network();
   return folder.config(
@@ -404,16 +436,29 @@ INSTANTIATE_TEST_SUITE_P(
     All, TripAgreement,
     ::testing::Values(
         Case{.name = "merge", .write = [](const auto&) { return std::string("merge"); }},
-        Case{.name = "stops", .write = stops, .args = {"-a", "FOLDER/taxis.xml"}},
-        Case{.name = "jam", .write = jam},
+        Case{.name = "electric",
+             .write = electric,
+             .holds =
+                 [](const auto& score) {
+                   return score.road_emissions.electricity_wh > 0 &&
+                          score.road_emissions.co2_g == 0;
+                 }},
+        Case{.name = "lights", .write = [](const auto&) { return std::string("lights_grid"); }},
+        Case{.name = "stops",
+             .write = stops,
+             .args = {"-a", "FOLDER/taxis.xml"},
+             .emissions_deviation = 1e-3},
+        Case{.name = "jam", .write = jam, .emissions_deviation = 1e-3},
         Case{.name = "teleports",
              .write = jam,
              .args = {"--time-to-teleport", "20"},
-             .holds = kTeleports},
+             .holds = kTeleports,
+             .emissions_deviation = 1e-3},
         Case{.name = "deleted_in_jams",
              .write = jam,
              .args = {"--time-to-teleport", "20", "--time-to-teleport.remove", "true"},
-             .holds = kRemoves},
+             .holds = kRemoves,
+             .emissions_deviation = 1e-3},
         Case{.name = "gives_up",
              .write = many,
              .args = {"--max-depart-delay", "30"},
@@ -426,7 +471,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{.name = "calibrator",
              .write = through,
              .args = {"-a", "FOLDER/calibrator.xml"},
-             .holds = kRemoves},
+             .holds = kRemoves,
+             .emissions_deviation = 1e-2},
         Case{.name = "reroute", .write = through, .args = {"-a", "FOLDER/reroute.xml"}},
         Case{.name = "rerouting_devices",
              .write = through,
@@ -437,7 +483,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{.name = "zero", .write = zero}, Case{.name = "loops", .write = loops},
         Case{.name = "many", .write = many},
         Case{.name = "crashes", .write = crashes, .holds = kRemoves},
-        Case{.name = "sublane", .write = overtaking, .args = {"--lateral-resolution", "0.8"}},
+        Case{.name = "sublane",
+             .write = overtaking,
+             .args = {"--lateral-resolution", "0.8"},
+             .emissions_deviation = 1e-3},
         Case{.name = "ballistic", .write = many, .args = {"--step-method.ballistic", "true"}},
         Case{.name = "rings", .write = ring_light, .args = {"-a", "FOLDER/nema.xml"}}),
     [](const auto& one) { return one.param.name; });

@@ -24,6 +24,7 @@ struct ApproachState {
   int vehicles = 0;           ///< vehicles whose next stop line this is
   int queue = 0;              ///< how many of these vehicles are slower than kQueueSpeedMps
   int backlog = 0;            ///< vehicles that wait to enter the network towards this stop line
+  Emissions backlog_per_s{};  ///< emissions per second of these vehicles, whose engines run
   double near_density = 0;    ///< veh/km/lane over the last kNearLineM before the stop line
   double near_speed_mps = 0;  ///< mean speed there; the speed limit when no vehicle is there
   int passed_30s = 0;         ///< vehicles that crossed the stop line in the last kRecentS
@@ -46,6 +47,7 @@ inline constexpr double kRecentS = 30.0;  ///< period of passed_30s and arrived_
 struct WaitingVehicle {
   const RoutePlan* plan = nullptr;  ///< null while the simulator has not found its route
   double waited_s = 0;              ///< time by which its departure delay grew in this step
+  Emissions idle_per_s{};           ///< emissions per second while its engine runs
 };
 
 /// Inputs of a step besides the positions and speeds of vehicles.
@@ -122,6 +124,9 @@ class RoadState {
   /// episode. The unit is a whole route. A vehicle's progress counts for its next conflict. When
   /// the vehicle passes that conflict, the whole rest of its route counts for it as well.
   [[nodiscard]] std::span<const double> conflict_numerators() const { return conflict_numerators_; }
+  /// [conflicts] parts of a term, as in conflict_numerators() and conflict_losses_s(), without the
+  /// sign of costs. Emissions and distance count for the same conflict as the time lost.
+  [[nodiscard]] std::span<const double> conflict_parts(Term term) const;
   /// [conflicts] parts of EpisodeScore::lost_s(): time lost by vehicles before the conflict or
   /// waiting to enter towards it. Vehicles without a conflict ahead count for the conflict in whose
   /// zone or downstream road they are.
@@ -145,8 +150,8 @@ class RoadState {
   void rank_before_stop_lines();
   void update_conflicts(const StepEvents& events);
   void tally(const StepEvents& events);
-  void take_loss(Vehicle& vehicle);
-  void take_delay(const RoutePlan* plan, double waited_s);
+  void take_losses(Vehicle& vehicle);
+  void take_delay(const RoutePlan* plan, double waited_s, const Emissions& idle_per_s);
 
   std::shared_ptr<const Road> road_;
   ShieldLimits limits_;
@@ -164,6 +169,9 @@ class RoadState {
   EpisodeScore score_;
   std::vector<double> conflict_numerators_;
   std::vector<double> conflict_losses_s_;
+  std::vector<double> conflict_co2_g_;
+  std::vector<double> conflict_electricity_wh_;
+  std::vector<double> conflict_driven_m_;
 };
 
 }  // namespace traffic::scene

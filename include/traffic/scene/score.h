@@ -3,7 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <string>
+#include <vector>
+
+#include "traffic/config/objective.h"
+#include "traffic/scene/vehicle.h"
 
 namespace traffic::scene {
 
@@ -27,9 +31,13 @@ struct EpisodeScore {
   /// Sum of the vehicles' timeLoss as in SUMO's trip information: how much longer they drove than
   /// at the allowed speed. Scheduled stops do not count.
   double time_loss_s = 0;
-  double standing_s = 0;      ///< vehicle-seconds under kStandingMps
-  double depart_delay_s = 0;  ///< sum of the vehicles' departDelay, also of those that still wait
-                              ///< or that SUMO discarded while they waited
+  double standing_s = 0;        ///< vehicle-seconds under kStandingMps
+  double depart_delay_s = 0;    ///< sum of the vehicles' departDelay, also of those that still wait
+                                ///< or that SUMO discarded while they waited
+  double driven_m = 0;          ///< distance that vehicles drove
+  Emissions road_emissions;     ///< of departed vehicles, as in SUMO's trip information; 0 if they
+                                ///< are not measured
+  Emissions waiting_emissions;  ///< of vehicles that wait to enter, with their engines running
   std::int64_t collisions = 0;
   std::int64_t emergency_stops = 0;
   std::int64_t emergency_brakes = 0;  ///< vehicle-steps with emergency braking, as SUMO counts them
@@ -52,6 +60,18 @@ struct EpisodeScore {
   [[nodiscard]] double numerator() const { return static_cast<double>(arrived) + completion_sum; }
   /// Time that vehicles lost on the road and while they waited to enter.
   [[nodiscard]] double lost_s() const { return time_loss_s + depart_delay_s; }
+  /// Emissions of departed vehicles and of those that wait to enter.
+  [[nodiscard]] Emissions emissions() const { return road_emissions + waiting_emissions; }
+  /// Whether emissions were measured and are not all 0.
+  [[nodiscard]] bool has_emissions() const {
+    const Emissions all = emissions();
+    return all.co2_g != 0.0 || all.fuel_g != 0.0 || all.electricity_wh != 0.0;
+  }
+  /// emissions() per kilometre that vehicles drove. Vehicles that wait to enter raise it, so
+  /// holding traffic outside of the network does not lower it. A distance below 1 m counts as 1 m.
+  [[nodiscard]] Emissions emissions_per_km() const;
+  /// emissions() per vehicle that departed or waits to enter.
+  [[nodiscard]] Emissions emissions_per_vehicle() const;
   /// Share of the demand that got through: numerator() divided by all vehicles that departed or
   /// wait to enter.
   [[nodiscard]] double ocr_all() const;
@@ -83,19 +103,56 @@ bool is_steady(const EpisodeScore& score, double step_length_s);
 /// @param step_length_s duration of a step
 bool is_saturated(const EpisodeScore& score, double step_length_s);
 
-/// The aim of a controller (env.objective).
-enum class Objective : std::uint8_t { kThroughput, kDelay };
-/// The objective that a text of env.objective names: kDelay for "delay", kThroughput for all other
-/// texts. "auto" counts as kThroughput until the program has replaced it by "ocr" or "delay".
-inline Objective objective_of(std::string_view name) {
-  return name == "delay" ? Objective::kDelay : Objective::kThroughput;
-}
-/// The score that an objective compares: ocr_all or delay_s.
-double value_of(const EpisodeScore& score, Objective objective);
-/// By how many percent `value` is better than `over`; larger ocr_all and smaller delay_s are
-/// better. 0 if `over` is 0.
-double gain_percent(double value, double over, Objective objective);
-/// "ocr_all" or "delay_s"
-std::string_view name_of(Objective objective);
+using config::Objective;
+using config::objective_of;
+
+/// Name of the score that an objective compares: "ocr_all", "delay_s", "co2_g_per_km",
+/// "electricity_wh_per_km", or a weighted sum such as "0.75*delay_s+0.25*co2_g_per_km".
+std::string name_of(const Objective& objective);
+
+/// The scores that objectives compare, of an episode or as sums over episodes.
+struct ComparedScores {
+  double ocr_all = 0;
+  double delay_s = 0;
+  double co2_g_per_km = 0;
+  double electricity_wh_per_km = 0;
+
+  ComparedScores& operator+=(const ComparedScores& more) {
+    ocr_all += more.ocr_all;
+    delay_s += more.delay_s;
+    co2_g_per_km += more.co2_g_per_km;
+    electricity_wh_per_km += more.electricity_wh_per_km;
+    return *this;
+  }
+};
+ComparedScores compared_scores(const EpisodeScore& score);
+/// By how many percent `scores` are better than `over`: the weighted mean of the relative
+/// improvements of the scores. A larger ocr_all is better; the other scores are better if they are
+/// smaller. A score that is 0 in `over` counts as unchanged.
+double gain_percent(const ComparedScores& scores, const ComparedScores& over,
+                    const Objective& objective);
+
+/// Checks that traffic has the emissions that an objective compares.
+/// @param emissions of uncontrolled traffic of the scenario
+/// @throws ConfigError that names the scenario if they are 0
+void require_emissions(const Objective& objective, const std::string& scenario,
+                       const Emissions& emissions);
+
+/// A quantity that grows during an episode. A reward is a weighted sum of such growths.
+enum class Term : std::uint8_t {
+  kThroughput,   ///< EpisodeScore::numerator()
+  kDelay,        ///< EpisodeScore::lost_s() with a minus sign
+  kCo2,          ///< EpisodeScore::emissions().co2_g with a minus sign
+  kElectricity,  ///< EpisodeScore::emissions().electricity_wh with a minus sign
+  kDistance,     ///< EpisodeScore::driven_m
+};
+inline constexpr std::size_t kNumTerms = 5;
+/// 1 for throughput and distance, -1 for the other terms, which are costs.
+double sign_of(Term term);
+/// The quantity since the start of the episode.
+double value_of(const EpisodeScore& score, Term term);
+/// The terms of an objective's reward in ascending order, without repetition. Quantities per
+/// kilometre also need the distance.
+std::vector<Term> terms_of(const Objective& objective);
 
 }  // namespace traffic::scene

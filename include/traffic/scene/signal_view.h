@@ -55,6 +55,9 @@ struct SignalLightState {
   int leaving = 0;    ///< vehicles that have stood inside and now drive out, below kDrivingOutMps
   double lost_s = 0;  ///< time lost before this light in the last step, also by vehicles that wait
                       ///< to enter towards it
+  Emissions emissions{};  ///< of vehicles within reach in the last step, also of those that wait to
+                          ///< enter towards this light
+  double driven_m = 0;    ///< distance that vehicles within reach drove in the last step
 };
 
 /// Names of the features of an option (a state that a light may show next), in the order of their

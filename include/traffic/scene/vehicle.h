@@ -14,6 +14,24 @@ namespace traffic::scene {
 /// Maximum distance in metres to a leader or follower.
 inline constexpr double kLeaderReachM = 100.0;
 
+/// Emissions and consumption of vehicles, by SUMO's emission models.
+struct Emissions {
+  double co2_g = 0;
+  double fuel_g = 0;          ///< ml with SUMO's option --emissions.volumetric-fuel
+  double electricity_wh = 0;  ///< less than 0 if a braking vehicle recovers more than it needs
+
+  Emissions& operator+=(const Emissions& more) {
+    co2_g += more.co2_g;
+    fuel_g += more.fuel_g;
+    electricity_wh += more.electricity_wh;
+    return *this;
+  }
+  friend Emissions operator+(Emissions a, const Emissions& b) { return a += b; }
+  friend Emissions operator*(double factor, const Emissions& of) {
+    return {factor * of.co2_g, factor * of.fuel_g, factor * of.electricity_wh};
+  }
+};
+
 struct Vehicle {
   // Written by the owner when the vehicle departs.
   std::uint32_t id = 0;  ///< number in the order of departure
@@ -26,6 +44,7 @@ struct Vehicle {
   double speed_factor = 1.0;  ///< desired speed of the driver divided by the speed limit
   double driven_m = 0;        ///< distance that it had driven on its route when the owner first
                               ///< saw it
+  Emissions idle_per_s{};     ///< emissions per second while it stands with its engine running
 
   // Written by the owner before every call of RoadState::update().
   int lane = -1;  ///< index into Road::lanes; -1: on no lane of its route now (teleporting,
@@ -33,6 +52,8 @@ struct Vehicle {
   double lane_pos_m = 0;
   double speed_mps = 0;
   double time_loss_s = 0;  ///< time that it has lost so far, as SUMO's trip information counts it
+  Emissions step_emissions{};  ///< in the last step; 0 if they are not measured
+  double step_driven_m = 0;    ///< distance that it drove in the last step
 
   // Written by CommandBook (action.h).
   bool commanded = false;        ///< under control: a command is in force

@@ -46,6 +46,8 @@ struct EnvOptions {
   std::string scenario{};                   ///< a .sumocfg or the name of a shipped scenario
   std::uint64_t seed = 42;                  ///< seed of the first episode
   std::vector<std::string> sumo_args{};     ///< further arguments of SUMO
+  bool emissions = false;                   ///< whether to measure emissions, which takes time; a
+                                            ///< simulation that somebody else has started has none
   double demand_factor = 1;                 ///< multiplies the scenario's demand
   std::vector<std::string> cv_types{"cv"};  ///< types whose vehicles are connected
   double cv_share = 0;    ///< share of all vehicles that are connected, drawn by seed and name; 0

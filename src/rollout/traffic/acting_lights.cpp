@@ -9,6 +9,7 @@ namespace traffic::rollout {
 
 void ActingLights::begin(const BeginningEpisode& episode) {
   sumo_ = &episode.sumo;
+  cost_ = episode.spec.light_cost;
   setter_ = episode.spec.observed ? Setter::kRank : Setter::kProgram;
   if (episode.script != nullptr && episode.script->sets_signals()) setter_ = Setter::kScript;
   if (setter_ == Setter::kRank) {
@@ -17,10 +18,10 @@ void ActingLights::begin(const BeginningEpisode& episode) {
   }
   graph_builder_.reset();
   if (setter_ == Setter::kRank && shows_graph_) graph_builder_.emplace(sumo_->road());
-  lost_s_.assign(sumo_->road().lights.size(), 0.0);
+  costs_s_.assign(sumo_->road().lights.size(), 0.0);
 }
 
-void ActingLights::begin_period() { std::fill(lost_s_.begin(), lost_s_.end(), 0.0); }
+void ActingLights::begin_period() { std::fill(costs_s_.begin(), costs_s_.end(), 0.0); }
 
 void ActingLights::obey(std::span<const std::byte> orders) {
   if (setter_ != Setter::kRank) return;
@@ -29,8 +30,11 @@ void ActingLights::obey(std::span<const std::byte> orders) {
 
 void ActingLights::note_step(const MadeStep& /*step*/) {
   if (setter_ == Setter::kProgram) return;
-  for (std::size_t light = 0; light < lost_s_.size(); ++light) {
-    lost_s_[light] += sumo_->signals().light(static_cast<int>(light)).lost_s;
+  for (std::size_t light = 0; light < costs_s_.size(); ++light) {
+    const scene::SignalLightState& now = sumo_->signals().light(static_cast<int>(light));
+    costs_s_[light] += cost_.delay * now.lost_s + cost_.co2_s_per_g * now.emissions.co2_g +
+                       cost_.electricity_s_per_wh * now.emissions.electricity_wh +
+                       cost_.distance_s_per_m * now.driven_m;
   }
 }
 
@@ -40,7 +44,7 @@ void ActingLights::write(ByteWriter& section, bool /*terminated*/, bool done) {
   if (setter_ == Setter::kRank && !done) chooser_.find(sumo_->signals(), choices_, rows_);
   const bool shows_graph = graph_builder_ && !choices_.empty();
   if (shows_graph) graph_builder_->build(sumo_->signals(), graph_);
-  write_lights({.lost_s = lost_s_,
+  write_lights({.cost_s = costs_s_,
                 .choices = choices_,
                 .rows = rows_,
                 .graph = shows_graph ? graph_.view() : scene::SignalGraphView{}},

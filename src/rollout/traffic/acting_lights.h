@@ -1,5 +1,5 @@
 /// ActingLights, the agent `lights` (all traffic lights) within a SUMO simulation. It carries out
-/// what the rank's policy chooses, and measures the time that vehicles lose before each light. It
+/// what the rank's policy chooses, and measures the cost of the traffic before each light. It
 /// reports to the rank for which lights the policy must choose next.
 #pragma once
 
@@ -39,10 +39,11 @@ class ActingLights final : public AgentInSimulation {
   LightChooser chooser_;
   bool shows_graph_;  ///< whether the rank needs the graph of all lights
   sim::SumoEnv* sumo_ = nullptr;
+  LightCost cost_;  ///< of the present episode
   Setter setter_ = Setter::kProgram;
   std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< empty if no graph is needed
   // Measured or found in the present control period:
-  std::vector<double> lost_s_;        ///< [lights] time in seconds that vehicles have lost
+  std::vector<double> costs_s_;       ///< [lights] cost of the traffic before each light
   std::vector<LightChoice> choices_;  ///< lights for which the policy must choose
   std::vector<float> rows_;           ///< features of the greens among which they can choose
   scene::SignalGraph graph_;

@@ -13,7 +13,7 @@ constexpr std::size_t kMaxLights = std::size_t{1} << 15;  // more than any city 
 constexpr std::size_t kAnswerBytes = std::size_t{16}
                                      << 20;  // enough for the lights of a large city
 
-/// Head of the section: numbers of elements. The arrays lost_s, choices and rows follow, then the
+/// Head of the section: numbers of elements. The arrays cost_s, choices and rows follow, then the
 /// graph if num_nodes is not 0.
 struct LightsHead {
   std::uint32_t num_lights;
@@ -28,14 +28,14 @@ void check_choices(const LightSection& lights, std::uint64_t rows) {
   std::int32_t light = -1;
   for (const LightChoice& choice : lights.choices) {
     const bool ordered =
-        choice.light > light && static_cast<std::size_t>(choice.light) < lights.lost_s.size();
+        choice.light > light && static_cast<std::size_t>(choice.light) < lights.cost_s.size();
     if (!ordered || choice.num_greens < 2 || choice.present < 0 ||
         choice.present >= choice.num_greens) {
       throw WorkerError(
           "the observation lists light {} with {} greens and present green {}; expected lights "
           "below {} in ascending order, at least 2 greens, and the index of one of them as the "
           "present green",
-          choice.light, choice.num_greens, choice.present, lights.lost_s.size());
+          choice.light, choice.num_greens, choice.present, lights.cost_s.size());
     }
     light = choice.light;
     announced += static_cast<std::uint64_t>(choice.num_greens);
@@ -64,12 +64,12 @@ scene::SignalGraphView read_graph(ByteReader& reader, std::uint64_t nodes, std::
 void read_lights(ByteReader& reader, Period& period) {
   const auto head = reader.take_one<LightsHead>("the head of the lights");
   LightSection& out = period.sections.get<LightSection>();
-  out.lost_s = reader.take<double>(head.num_lights, "lost_s");
+  out.cost_s = reader.take<double>(head.num_lights, "cost_s");
   out.choices = reader.take<LightChoice>(head.num_choices, "choices");
   const std::uint64_t rows = head.num_rows;
   out.rows = reader.take<float>(rows * scene::signal_features().size(), "rows");
   out.graph = read_graph(reader, head.num_nodes, head.num_edges);
-  require_plausible(out.lost_s, "lost_s");
+  require_plausible(out.cost_s, "cost_s");
   require_plausible(out.rows, "rows");
   check_choices(out, rows);
   if (head.num_nodes != 0 && head.num_nodes != head.num_lights) {
@@ -82,12 +82,12 @@ void read_lights(ByteReader& reader, Period& period) {
 
 void write_lights(const LightSection& lights, ByteWriter& section) {
   section.put_one(
-      LightsHead{.num_lights = count_of(lights.lost_s.size()),
+      LightsHead{.num_lights = count_of(lights.cost_s.size()),
                  .num_choices = count_of(lights.choices.size()),
                  .num_rows = count_of(lights.rows.size() / scene::signal_features().size()),
                  .num_nodes = static_cast<std::uint32_t>(lights.graph.num_nodes()),
                  .num_edges = count_of(lights.graph.edge_src.size())});
-  section.put(lights.lost_s);
+  section.put(lights.cost_s);
   section.put(lights.choices);
   section.put(lights.rows);
   section.put(lights.graph.node_features);

@@ -19,12 +19,16 @@ struct EpisodeRecord {
   std::uint64_t saved_seed;
   double piece_s;
   std::uint64_t store_key;
+  double light_delay;
+  double light_co2_s_per_g;
+  double light_electricity_s_per_wh;
+  double light_distance_s_per_m;
   std::uint32_t scenario;
   std::uint32_t piece;
   std::uint8_t observed;
   std::uint8_t saves;
   std::uint8_t advises;
-  std::array<char, 205> controller;
+  std::array<char, 173> controller;
 };
 static_assert(sizeof(EpisodeRecord) == kEpisodeBytes);
 
@@ -43,6 +47,10 @@ std::array<std::byte, kEpisodeBytes> write_episode(const EpisodeSpec& spec) {
                        .saved_seed = spec.traffic.saved_seed,
                        .piece_s = spec.store.piece_s,
                        .store_key = spec.store.key,
+                       .light_delay = spec.light_cost.delay,
+                       .light_co2_s_per_g = spec.light_cost.co2_s_per_g,
+                       .light_electricity_s_per_wh = spec.light_cost.electricity_s_per_wh,
+                       .light_distance_s_per_m = spec.light_cost.distance_s_per_m,
                        .scenario = static_cast<std::uint32_t>(spec.traffic.scenario),
                        .piece = static_cast<std::uint32_t>(spec.traffic.piece),
                        .observed = spec.observed,
@@ -64,16 +72,19 @@ EpisodeSpec read_episode(std::span<const std::byte> bytes) {
   }
   std::memcpy(&record, bytes.data(), sizeof(record));
   record.controller.back() = '\0';
-  return {
-      .traffic = {.seed = record.seed,
-                  .scenario = record.scenario,
-                  .demand_scale = record.demand_scale,
-                  .piece = record.piece,
-                  .saved_seed = record.saved_seed},
-      .controller = record.controller.data(),
-      .advises = record.advises != 0,
-      .observed = record.observed != 0,
-      .store = {.piece_s = record.piece_s, .key = record.store_key, .saves = record.saves != 0}};
+  return {.traffic = {.seed = record.seed,
+                      .scenario = record.scenario,
+                      .demand_scale = record.demand_scale,
+                      .piece = record.piece,
+                      .saved_seed = record.saved_seed},
+          .controller = record.controller.data(),
+          .advises = record.advises != 0,
+          .observed = record.observed != 0,
+          .store = {.piece_s = record.piece_s, .key = record.store_key, .saves = record.saves != 0},
+          .light_cost = {.delay = record.light_delay,
+                         .co2_s_per_g = record.light_co2_s_per_g,
+                         .electricity_s_per_wh = record.light_electricity_s_per_wh,
+                         .distance_s_per_m = record.light_distance_s_per_m}};
 }
 
 void write_orders(const Orders& orders, std::vector<std::byte>& bytes) {

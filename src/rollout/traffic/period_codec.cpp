@@ -15,23 +15,28 @@ constexpr std::uint32_t kPeriodMark = 0x54525045;
 /// Bytes reserved for the head and the arrays growth and conflict_growth.
 constexpr std::size_t kCommonBytes = std::size_t{8} << 20;
 
-/// Head of the message. The arrays growth [S] and conflict_growth [S, C] follow, for S steps and C
-/// conflicts, then the sections of the agents.
+/// Head of the message. The arrays growth [S, T] and conflict_growth [S, C, T] follow, for S steps,
+/// C conflicts and T terms of the objective, then the sections of the agents.
 struct PeriodHead {
   std::uint32_t mark;
   std::uint8_t terminated;
   std::uint8_t truncated;
   std::uint32_t num_steps;
   std::uint32_t num_conflicts;
+  std::uint32_t num_terms;
   std::uint32_t num_sections;
   double time_s;
   scene::EpisodeScore score;
 };
 
 void check_score(const scene::EpisodeScore& score) {
-  const std::array<double, 8> numbers{
-      score.seconds,       score.completion_sum, score.speed_sum,      score.speed_square_sum,
-      score.abs_accel_sum, score.time_loss_s,    score.depart_delay_s, score.standing_s};
+  const auto& road = score.road_emissions;
+  const auto& waiting = score.waiting_emissions;
+  const std::array<double, 15> numbers{
+      score.seconds,       score.completion_sum, score.speed_sum,       score.speed_square_sum,
+      score.abs_accel_sum, score.time_loss_s,    score.depart_delay_s,  score.standing_s,
+      score.driven_m,      road.co2_g,           road.fuel_g,           road.electricity_wh,
+      waiting.co2_g,       waiting.fuel_g,       waiting.electricity_wh};
   require_plausible(std::span<const double>(numbers), "the score");
 }
 
@@ -56,8 +61,9 @@ PeriodWriter::PeriodWriter(const Period& period, std::span<std::byte> buffer) : 
   writer_.put_one(PeriodHead{.mark = kPeriodMark,
                              .terminated = period.terminated,
                              .truncated = period.truncated,
-                             .num_steps = static_cast<std::uint32_t>(period.growth.size()),
+                             .num_steps = static_cast<std::uint32_t>(period.num_steps()),
                              .num_conflicts = static_cast<std::uint32_t>(period.num_conflicts),
+                             .num_terms = static_cast<std::uint32_t>(period.num_terms),
                              .num_sections = 0,
                              .time_s = period.time_s,
                              .score = period.score});
@@ -88,11 +94,17 @@ void read_period(std::span<const std::byte> bytes, Period& out) {
   out.time_s = head.time_s;
   out.terminated = head.terminated != 0;
   out.truncated = head.truncated != 0;
+  if (head.num_terms == 0 || head.num_terms > scene::kNumTerms) {
+    throw WorkerError("the answer has {} terms of the objective, expected 1 to {}", head.num_terms,
+                      scene::kNumTerms);
+  }
   out.num_conflicts = head.num_conflicts;
+  out.num_terms = head.num_terms;
   out.score = head.score;
   const std::uint64_t steps = head.num_steps;
-  out.growth = reader.take<double>(steps, "growth");
-  out.conflict_growth = reader.take<double>(steps * head.num_conflicts, "conflict_growth");
+  out.growth = reader.take<double>(steps * head.num_terms, "growth");
+  out.conflict_growth =
+      reader.take<double>(steps * head.num_conflicts * head.num_terms, "conflict_growth");
   require_plausible(std::span<const double>(&head.time_s, 1), "time_s");
   require_plausible(out.growth, "growth");
   require_plausible(out.conflict_growth, "conflict_growth");

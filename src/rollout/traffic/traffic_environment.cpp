@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 #include "acting_lights.h"
@@ -56,7 +58,7 @@ TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32
       cache_(config.episodes.baseline_cache),
       mix_(config::scenario_mix(config.env)),
       script_options_(sim::controller_options(config)),
-      by_delay_(config.env.objective == "delay"),
+      terms_(scene::terms_of(scene::objective_of(config.env.objective))),
       env_index_(env),
       sumo_(sim::first_env_options(config.env), sim::SumoEnv::Start::kLater),
       companion_(config) {
@@ -121,8 +123,7 @@ void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
   using Role = sim::ControllerDriver::Role;
   script_driver_.begin(script_.get(), sumo_, spec.traffic.seed,
                        spec.advises ? Role::kAdvises : Role::kDrives);
-  const auto parts = conflict_parts();
-  conflict_parts_.assign(parts.begin(), parts.end());
+  remember_totals();
 }
 
 /// @param name one script, or a script of vehicles and a script of lights, as in "greedy+glide"
@@ -134,14 +135,15 @@ std::unique_ptr<scene::Controller> TrafficEnvironment::make_script(const std::st
   return scene::join_controllers(std::move(parts));
 }
 
-double TrafficEnvironment::achieved() const {
-  return by_delay_ ? -sumo_.score().lost_s() : sumo_.score().numerator();
-}
-
-/// Contribution of each conflict to achieved(). If the objective is the time lost, it is positive
-/// here but negative in achieved().
-std::span<const double> TrafficEnvironment::conflict_parts() const {
-  return by_delay_ ? sumo_.state().conflict_losses_s() : sumo_.state().conflict_numerators();
+void TrafficEnvironment::remember_totals() {
+  totals_.clear();
+  conflict_totals_.clear();
+  for (const scene::Term term : terms_) totals_.push_back(value_of(sumo_.score(), term));
+  for (std::size_t c = 0; c < sumo_.road().conflicts.size(); ++c) {
+    for (const scene::Term term : terms_) {
+      conflict_totals_.push_back(scene::sign_of(term) * sumo_.state().conflict_parts(term)[c]);
+    }
+  }
 }
 
 void TrafficEnvironment::load_traffic(const EpisodeSpec& spec) {
@@ -188,27 +190,24 @@ void TrafficEnvironment::run_step(std::int64_t step, EnvHost& host) {
   for (const Acting& acting : agents_) acting.agent->before_step(step);
   companion_.act(sumo_);
   const auto scripted = script_driver_.act(sumo_);
-  const double before = achieved();
   const auto count = static_cast<std::int64_t>(host.begin_step());
   const auto action = fault::hit("sumo_env.step", env_index_, count);
   sumo_.step();
-  double growth = achieved() - before;
-  if (action == fault::Action::kNan) growth = std::nan("");
-  if (action == fault::Action::kHuge) growth = 1e30;
+  note_growth();
+  if (action == fault::Action::kNan) growth_.back() = std::nan("");
+  if (action == fault::Action::kHuge) growth_.back() = 1e30;
   if (episode_.store.saves) save_piece();
-  note_growth(growth);
   const MadeStep made{.frame_due = control_period_.frame_due(step) || done(), .scripted = scripted};
   for (const Acting& acting : agents_) acting.agent->note_step(made);
 }
 
-void TrafficEnvironment::note_growth(double growth) {
-  growth_.push_back(growth);
-  const auto parts = conflict_parts();
-  for (std::size_t c = 0; c < parts.size(); ++c) {
-    const double more = parts[c] - conflict_parts_[c];
-    conflict_growth_.push_back(by_delay_ ? -more : more);
-    conflict_parts_[c] = parts[c];
-  }
+void TrafficEnvironment::note_growth() {
+  const std::vector<double> totals = std::exchange(totals_, {});
+  const std::vector<double> conflict_totals = std::exchange(conflict_totals_, {});
+  remember_totals();
+  std::ranges::transform(totals_, totals, std::back_inserter(growth_), std::minus());
+  std::ranges::transform(conflict_totals_, conflict_totals, std::back_inserter(conflict_growth_),
+                         std::minus());
 }
 
 Environment::Answer TrafficEnvironment::answer(std::span<std::byte> room) {
@@ -218,7 +217,8 @@ Environment::Answer TrafficEnvironment::answer(std::span<std::byte> room) {
     period.truncated = !sumo_.done() || is_cut();
     period.terminated = !period.truncated;
   }
-  period.num_conflicts = static_cast<std::int64_t>(conflict_parts_.size());
+  period.num_conflicts = static_cast<std::int64_t>(sumo_.road().conflicts.size());
+  period.num_terms = static_cast<std::int64_t>(terms_.size());
   period.growth = growth_;
   period.conflict_growth = conflict_growth_;
   period.score = sumo_.score();

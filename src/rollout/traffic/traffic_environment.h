@@ -51,10 +51,10 @@ class TrafficEnvironment final : public Environment {
   void obey(std::span<const std::byte> order);
   /// @param step number of the step in the control period, from 1
   void run_step(std::int64_t step, EnvHost& host);
-  /// The value of env.objective since the start of the episode.
-  [[nodiscard]] double achieved() const;
-  [[nodiscard]] std::span<const double> conflict_parts() const;
-  void note_growth(double growth);
+  /// Stores the terms of env.objective since the start of the episode, from which note_growth()
+  /// computes their growth in a step.
+  void remember_totals();
+  void note_growth();
   /// Writes the answer into memory of the pool.
   [[nodiscard]] Answer answer(std::span<std::byte> room);
 
@@ -68,7 +68,7 @@ class TrafficEnvironment final : public Environment {
   std::string cache_;  ///< value of episodes.baseline_cache
   std::vector<config::ScenarioShare> mix_;
   scene::ControllerOptions script_options_;
-  bool by_delay_;  ///< whether env.objective is delay
+  std::vector<scene::Term> terms_;  ///< of env.objective
   std::uint32_t env_index_;
   sim::SumoEnv sumo_;
   Companion companion_;
@@ -80,7 +80,9 @@ class TrafficEnvironment final : public Environment {
   // Collected in the present control period:
   std::vector<double> growth_;
   std::vector<double> conflict_growth_;
-  std::vector<double> conflict_parts_;  ///< conflict_parts() at the last step
+  // At the last step, since the start of the episode:
+  std::vector<double> totals_;           ///< [T]
+  std::vector<double> conflict_totals_;  ///< [C, T]
 };
 
 }  // namespace traffic::rollout

@@ -102,7 +102,7 @@ void ControllerLog::evaluated(std::int64_t iteration, const Assessed& assessed) 
   spdlog::info(
       "iteration {}: gain in {} over no control {:+.2f} +- {:.2f} % on {} selection seeds "
       "(worst seed {:+.2f} %){}, with {} decisions{}",
-      iteration, name_of(scene::objective_of(config().env.objective)), evaluation.gain.mean,
+      iteration, scene::name_of(scene::objective_of(config().env.objective)), evaluation.gain.mean,
       evaluation.gain.half_width, evaluation.gain.count, evaluation.gain.least, commanded,
       to_string(assessed.decides), compared);
   if (const bool idle = commanded_steps == 0.0 && vehicles_act;

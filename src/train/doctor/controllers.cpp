@@ -82,12 +82,18 @@ Finding describe_gain(const Trial& trial, std::size_t controller) {
   };
   const auto own = gain(std::nullopt);
   const auto objective = scene::objective_of(trial.plan.config.env.objective);
-  return {
-      .subject = "gain",
-      .found = fmt::format(
-          "{}: {} % of ocr_all, {} % of delay_s (positive is better); worst seed {:+.2f} % of {}",
-          trial.plan.controllers[controller], signed_text(gain(scene::Objective::kThroughput)),
-          signed_text(gain(scene::Objective::kDelay)), own.least, scene::name_of(objective))};
+  std::string scores = fmt::format("{} % of ocr_all, {} % of delay_s",
+                                   signed_text(gain(scene::Objective::kThroughput)),
+                                   signed_text(gain(scene::Objective::kDelay)));
+  if (measures_emissions(trial.plan)) {
+    scores += fmt::format(", {} % of co2_g_per_km, {} % of electricity_wh_per_km",
+                          signed_text(gain(scene::Objective::kCo2)),
+                          signed_text(gain(scene::Objective::kElectricity)));
+  }
+  return {.subject = "gain",
+          .found = fmt::format("{}: {} (positive is better); worst seed {:+.2f} % of {}",
+                               trial.plan.controllers[controller], scores, own.least,
+                               scene::name_of(objective))};
 }
 
 /// Compares the safety metrics of a controller with those without control. A mean increase above

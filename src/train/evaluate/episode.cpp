@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "evaluate/figures.h"
 #include "evaluate/recording.h"
 #include "evaluate/replay.h"
 #include "policy/policy_controller.h"
@@ -75,6 +76,7 @@ sim::EnvOptions episode_options(const EvaluationPlan& plan, std::uint64_t seed,
                                 const std::vector<std::string>& more) {
   sim::EnvOptions options = sim::env_options(plan.config.env);
   options.seed = seed;
+  options.emissions = measures_emissions(plan);
   options.demand_factor = plan.demand_scale;
   options.sumo_args.insert(options.sumo_args.end(), more.begin(), more.end());
   return options;

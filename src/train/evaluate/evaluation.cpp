@@ -7,6 +7,7 @@
 
 #include "evaluate/episode.h"
 #include "evaluate/episode_processes.h"
+#include "evaluate/figures.h"
 #include "evaluate/replay.h"
 #include "traffic/config/seeds.h"
 #include "traffic/core/error.h"
@@ -18,6 +19,18 @@ namespace {
 void check_plan(const EvaluationPlan& plan) {
   if (plan.seeds.empty()) throw ConfigError("--seeds: found no seed, expected at least one");
   sim::find_scenario(plan.config.env.scenario);
+}
+
+/// Checks that traffic without control has the emissions that the objective compares.
+void check_emissions(const EvaluationPlan& plan, const std::vector<EvaluatedEpisode>& episodes) {
+  const auto none = index_of_none(plan);
+  if (!none) return;
+  scene::Emissions emissions;
+  for (const EvaluatedEpisode& episode : episodes) {
+    if (episode.controller == *none) emissions += episode.score.emissions();
+  }
+  require_emissions(scene::objective_of(plan.config.env.objective), plan.config.env.scenario,
+                    emissions);
 }
 
 }  // namespace
@@ -56,6 +69,7 @@ std::vector<EvaluatedEpisode> run_evaluation(
   TRAFFIC_CHECK(done == episodes.size(), "only {} of {} episodes have a result", done,
                 episodes.size());
   if (!plan.replay_dir.empty()) write_replay(plan);
+  check_emissions(plan, episodes);
   return episodes;
 }
 

@@ -23,8 +23,12 @@ struct Figure {
 
 using Episodes = std::vector<EvaluatedEpisode>;
 
-/// All metrics in the order of the tables; metrics with a column in overview_table() come first.
-const std::vector<Figure>& figures();
+/// Whether the simulations of an evaluation measure emissions.
+bool measures_emissions(const EvaluationPlan& plan);
+
+/// The metrics of an evaluation in the order of the tables. They contain emissions only if the
+/// evaluation measures them.
+const std::vector<Figure>& figures(const EvaluationPlan& plan);
 
 /// Metrics that should not be higher with a controller than without control. The last one is hard
 /// brakes. An excess of hard brakes is reported, but does not make a controller unsafe, because
@@ -52,6 +56,6 @@ std::optional<std::size_t> index_of_none(const EvaluationPlan& plan);
 /// @param objective the objective of the gains; by default env.objective of the plan
 std::vector<double> gains_of(const EvaluationPlan& plan, const Episodes& episodes,
                              std::size_t controller, std::size_t none,
-                             std::optional<scene::Objective> objective = std::nullopt);
+                             const std::optional<scene::Objective>& objective = std::nullopt);
 
 }  // namespace traffic::train

@@ -147,13 +147,23 @@ Standing standing_of(const Trial& trial, const ControllerVerdict& verdict) {
 
 std::string gain_text(const Trial& trial, const ControllerVerdict& verdict) {
   const bool better = verdict.gain >= 0.0;
-  const bool is_delay =
-      scene::objective_of(trial.plan.config.env.objective) == scene::Objective::kDelay;
-  const char* verb = better == is_delay ? "reduces" : "raises";
-  const char* what = is_delay ? "the delay" : "the share of the demand that gets through";
+  const scene::Objective objective = scene::objective_of(trial.plan.config.env.objective);
+  std::string change = better ? "reduces" : "raises";
+  if (objective == scene::Objective::kThroughput) {
+    change = better ? "raises" : "reduces";
+    change += " the share of the demand that gets through";
+  } else if (objective == scene::Objective::kDelay) {
+    change += " the delay";
+  } else if (objective == scene::Objective::kCo2) {
+    change += " the CO2 per kilometre";
+  } else if (objective == scene::Objective::kElectricity) {
+    change += " the electric energy per kilometre";
+  } else {
+    change = fmt::format("{} {}", better ? "improves" : "worsens", scene::name_of(objective));
+  }
   const std::string width =
       std::isfinite(verdict.half_width) ? fmt::format(" +- {:.2f}", verdict.half_width) : "";
-  return fmt::format("{} {} by {:.2f}{} %", verb, what, std::abs(verdict.gain), width);
+  return fmt::format("{} by {:.2f}{} %", change, std::abs(verdict.gain), width);
 }
 
 double minutes_for_seeds(const Trial& trial, std::size_t seeds, double minutes) {

@@ -34,29 +34,39 @@ double summary_of(const EvaluationPlan& plan, const Episodes& episodes, std::siz
 /// Which columns a table has: kNarrow, only those of overview_table(); kAll, every column.
 enum class Columns { kNarrow, kAll };
 
-std::vector<std::string> gain_columns(Columns which) {
+/// The objectives whose gains comparison_table() shows beside those of env.objective.
+std::vector<scene::Objective> compared_objectives(const EvaluationPlan& plan) {
+  std::vector<scene::Objective> compared{scene::Objective::kThroughput, scene::Objective::kDelay};
+  if (measures_emissions(plan)) {
+    compared.push_back(scene::Objective::kCo2);
+    compared.push_back(scene::Objective::kElectricity);
+  }
+  return compared;
+}
+
+std::vector<std::string> gain_columns(const EvaluationPlan& plan, Columns which) {
   std::vector<std::string> columns{"gain_%", "+-95%", "worst_%"};
   if (which == Columns::kAll) {
-    for (const scene::Objective each : {scene::Objective::kThroughput, scene::Objective::kDelay}) {
-      columns.push_back(fmt::format("{}_gain_%", name_of(each)));
-      columns.push_back(fmt::format("{}_gain_+-95%", name_of(each)));
+    for (const scene::Objective& each : compared_objectives(plan)) {
+      columns.push_back(fmt::format("{}_gain_%", scene::name_of(each)));
+      columns.push_back(fmt::format("{}_gain_+-95%", scene::name_of(each)));
     }
   }
   return columns;
 }
 
 /// Mean gain in the objective, its interval and its worst seed. If all columns are wanted, the
-/// gains in throughput and delay follow. The cells are empty for `none`, and for all controllers if
-/// the plan does not contain `none`.
+/// gains in the other scores follow. The cells are empty for `none`, and for all controllers if the
+/// plan does not contain `none`.
 std::vector<Cell> gain_cells(const EvaluationPlan& plan, const Episodes& episodes,
                              std::size_t controller, Columns which) {
   const auto none = index_of_none(plan);
-  if (!none || *none == controller) return std::vector<Cell>(gain_columns(which).size());
+  if (!none || *none == controller) return std::vector<Cell>(gain_columns(plan, which).size());
   const report::MeanInterval gain =
       report::mean_interval(gains_of(plan, episodes, controller, *none));
   std::vector<Cell> cells{gain.mean, gain.half_width, gain.least};
   if (which == Columns::kAll) {
-    for (const scene::Objective each : {scene::Objective::kThroughput, scene::Objective::kDelay}) {
+    for (const scene::Objective& each : compared_objectives(plan)) {
       const auto one = report::mean_interval(gains_of(plan, episodes, controller, *none, each));
       cells.emplace_back(one.mean);
       cells.emplace_back(one.half_width);
@@ -72,9 +82,9 @@ const char* column_name(const Figure& figure, Columns which) {
 /// A table with a row for each controller: its name, its gains, and the metrics that have a column
 /// in this table.
 report::Table table_of(const EvaluationPlan& plan, const Episodes& episodes, Columns which) {
-  std::vector<std::string> columns = gain_columns(which);
+  std::vector<std::string> columns = gain_columns(plan, which);
   columns.insert(columns.begin(), "controller");
-  for (const Figure& figure : figures()) {
+  for (const Figure& figure : figures(plan)) {
     if (const char* name = column_name(figure, which)) columns.emplace_back(name);
   }
   report::Table table(columns);
@@ -83,7 +93,7 @@ report::Table table_of(const EvaluationPlan& plan, const Episodes& episodes, Col
     std::vector<Cell> row{which == Columns::kAll ? name : short_name(name)};
     const auto gain = gain_cells(plan, episodes, c, which);
     row.insert(row.end(), gain.begin(), gain.end());
-    for (const Figure& figure : figures()) {
+    for (const Figure& figure : figures(plan)) {
       if (column_name(figure, which) == nullptr) continue;
       row.emplace_back(summary_of(plan, episodes, c, figure));
     }
@@ -130,13 +140,13 @@ std::string episodes_csv(const EvaluationPlan& plan, const Episodes& episodes, b
   std::string text;
   if (with_header) {
     text = "scenario,controller,seed";
-    for (const Figure& figure : figures()) text += fmt::format(",{}", figure.name);
+    for (const Figure& figure : figures(plan)) text += fmt::format(",{}", figure.name);
     text += '\n';
   }
   for (const EvaluatedEpisode& episode : episodes) {
     text += fmt::format("{},{},{}", csv_field(plan.config.env.scenario),
                         csv_field(plan.controllers[episode.controller]), episode.seed);
-    for (const Figure& figure : figures()) text += fmt::format(",{}", figure.of(episode));
+    for (const Figure& figure : figures(plan)) text += fmt::format(",{}", figure.of(episode));
     text += '\n';
   }
   return text;
@@ -146,7 +156,7 @@ std::string evaluation_json(const EvaluationPlan& plan, const Episodes& episodes
   using nlohmann::ordered_json;
   ordered_json all;
   all["scenario"] = plan.config.env.scenario;
-  all["objective"] = name_of(scene::objective_of(plan.config.env.objective));
+  all["objective"] = scene::name_of(scene::objective_of(plan.config.env.objective));
   all["demand_scale"] = plan.demand_scale;
   all["seeds"] = plan.seeds;
   all["controllers"] = ordered_json::parse(comparison_table(plan, episodes).to_json());
@@ -160,7 +170,7 @@ std::string evaluation_json(const EvaluationPlan& plan, const Episodes& episodes
   ordered_json rows = ordered_json::array();
   for (const EvaluatedEpisode& episode : episodes) {
     ordered_json row{{"controller", plan.controllers[episode.controller]}, {"seed", episode.seed}};
-    for (const Figure& figure : figures()) {
+    for (const Figure& figure : figures(plan)) {
       const double value = figure.of(episode);
       if (figure.whole) {
         row[figure.name] = static_cast<std::int64_t>(value);

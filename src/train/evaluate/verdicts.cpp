@@ -119,7 +119,7 @@ std::vector<ControllerVerdict> judge_controllers(const EvaluationPlan& plan,
 
 std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
   const auto verdicts = judge_controllers(plan, episodes);
-  const auto objective = name_of(scene::objective_of(plan.config.env.objective));
+  const auto objective = scene::name_of(scene::objective_of(plan.config.env.objective));
   const std::size_t seeds = plan.seeds.size();
   std::string text;
   for (std::size_t c = 0; c < verdicts.size(); ++c) {

@@ -19,13 +19,13 @@ void LightHistories::take_in(int env, const rollout::Period& period) {
   Running& state = running_.at(env);
   EpisodeHistory& history = state.history;
   if (!state.sampling_seed) return;
-  history.lights.resize(period.of<rollout::LightSection>().lost_s.size());
+  history.lights.resize(period.of<rollout::LightSection>().cost_s.size());
   for (std::size_t l = 0; l < history.lights.size(); ++l) {
     LightHistory& light = history.lights[l];
     if (light.reward.empty()) continue;
     const double discount = std::pow(crediting_.gamma, static_cast<double>(light.periods.back()));
     light.reward.back() -= static_cast<float>(crediting_.reward_scale * discount *
-                                              period.of<rollout::LightSection>().lost_s[l]);
+                                              period.of<rollout::LightSection>().cost_s[l]);
     ++light.periods.back();
   }
 }

@@ -30,9 +30,11 @@ std::string baseline_key(const config::Config& config) {
     hasher.update(content_of(file));
   }
   for (const std::string& argument : config.env.sumo_args) hasher.update(argument + '\n');
-  hasher.update(fmt::format("{} {} {} {} {} {}", config.env.objective, config.env.max_time_s,
-                            config.episodes.credit, config.episodes.baseline_episodes, version(),
-                            sim::sumo_version()));
+  for (const scene::Term term : scene::terms_of(scene::objective_of(config.env.objective))) {
+    hasher.update(fmt::format("term {} ", static_cast<int>(term)));
+  }
+  hasher.update(fmt::format("{} {} {} {} {}", config.env.max_time_s, config.episodes.credit,
+                            config.episodes.baseline_episodes, version(), sim::sumo_version()));
   if (!config.env.beside.empty()) {
     hasher.update(fmt::format(" {} {} {} {} {} {}", config.env.beside, config.env.yellow_s,
                               config.env.all_red_s, config.env.min_green_s, config.env.max_green_s,
@@ -40,6 +42,14 @@ std::string baseline_key(const config::Config& config) {
   }
   if (config.episodes.length_s > 0.0) hasher.update(fmt::format(" {}", config.episodes.length_s));
   return hex64(hasher.digest());
+}
+
+scene::ComparedScores Baseline::scores() const {
+  const double km = 1e-3 * std::max(1.0, expected_driven_m);
+  return {.ocr_all = mean_ocr_all,
+          .delay_s = mean_delay_s,
+          .co2_g_per_km = expected_emissions.co2_g / km,
+          .electricity_wh_per_km = expected_emissions.electricity_wh / km};
 }
 
 rollout::PieceStore piece_store(const config::Config& config, const std::string& key) {
@@ -62,6 +72,9 @@ checkpoint::Snapshot to_snapshot(const Baseline& baseline, const std::string& ke
   snapshot.put_real("baseline/expected_loss_s", baseline.expected_loss_s);
   snapshot.put_real("baseline/mean_ocr_all", baseline.mean_ocr_all);
   snapshot.put_real("baseline/mean_delay_s", baseline.mean_delay_s);
+  snapshot.put_real("baseline/expected_driven_m", baseline.expected_driven_m);
+  snapshot.put_real("baseline/expected_co2_g", baseline.expected_emissions.co2_g);
+  snapshot.put_real("baseline/expected_electricity_wh", baseline.expected_emissions.electricity_wh);
   return snapshot;
 }
 
@@ -81,6 +94,10 @@ Baseline baseline_from(const checkpoint::Snapshot& snapshot, const std::string& 
   baseline.expected_loss_s = snapshot.real("baseline/expected_loss_s");
   baseline.mean_ocr_all = snapshot.real("baseline/mean_ocr_all");
   baseline.mean_delay_s = snapshot.real("baseline/mean_delay_s");
+  baseline.expected_driven_m = snapshot.real("baseline/expected_driven_m");
+  baseline.expected_emissions = {
+      .co2_g = snapshot.real("baseline/expected_co2_g"),
+      .electricity_wh = snapshot.real("baseline/expected_electricity_wh")};
   return baseline;
 }
 

@@ -14,14 +14,21 @@
 namespace traffic::train {
 
 struct Baseline {
-  /// Growth of the objective over time, for each conflict or for the whole road.
+  /// Growth of the objective over time, for each conflict or for the whole road. It has C * T
+  /// columns for C conflicts and the T terms of the objective; column c * T + t belongs to term t.
   rl::BaselineSums growth;
   double expected_demand = 0;  ///< mean number of vehicles that want to enter in an episode
   double expected_loss_s = 0;  ///< mean time that all vehicles of an episode lose together
   double mean_ocr_all = 0;     ///< mean of scene::EpisodeScore::ocr_all()
   /// Where the runs saved their traffic; it is not stored in the baseline's file.
   rollout::PieceStore store{};
-  double mean_delay_s = 0;  ///< mean of scene::EpisodeScore::delay_s()
+  double mean_delay_s = 0;       ///< mean of scene::EpisodeScore::delay_s()
+  double expected_driven_m = 0;  ///< mean distance that all vehicles of an episode drive together
+  scene::Emissions expected_emissions;  ///< mean CO2 and electric energy of all vehicles of an
+                                        ///< episode together
+
+  /// The scores of uncontrolled traffic; emissions per kilometre are those of all runs together.
+  [[nodiscard]] scene::ComparedScores scores() const;
 };
 
 /// The hash that identifies a baseline. It covers the contents of the scenario's files, SUMO's

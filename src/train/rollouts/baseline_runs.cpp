@@ -22,16 +22,16 @@ namespace fs = std::filesystem;
 
 /// Growth of the objective in each step of this rank's uncontrolled episodes.
 struct Measured {
-  std::vector<std::vector<double>> growth;  ///< [episodes][steps * C]
-  std::int64_t conflicts = 1;
+  std::vector<std::vector<double>> growth;  ///< [episodes][steps * columns]
+  std::int64_t columns = 1;                 ///< C * T, as in Baseline::growth
   double bin_s = 0;
 
   void add(std::size_t episode, const rollout::Period& period, double from_s, bool global) {
     if (period.growth.empty()) return;
     // If the road has at most one conflict, all growth of the score counts for one conflict.
     global = global || period.num_conflicts <= 1;
-    conflicts = global ? 1 : period.num_conflicts;
-    bin_s = (period.time_s - from_s) / static_cast<double>(period.growth.size());
+    columns = period.num_terms * (global ? 1 : period.num_conflicts);
+    bin_s = (period.time_s - from_s) / static_cast<double>(period.num_steps());
     const auto& part = global ? period.growth : period.conflict_growth;
     growth[episode].insert(growth[episode].end(), part.begin(), part.end());
   }
@@ -75,10 +75,10 @@ Baseline measure(const MeasureInput& in, TrafficCollector& collector,
   };
   Baseline baseline;
   baseline.growth.conflicts =
-      static_cast<std::int64_t>(maximum(static_cast<double>(measured.conflicts)));
+      static_cast<std::int64_t>(maximum(static_cast<double>(measured.columns)));
   baseline.growth.bin_s = maximum(measured.bin_s);
   const auto bins = static_cast<std::int64_t>(maximum(static_cast<double>(longest)));
-  torch::Tensor sums = torch::zeros({bins + 5}, torch::kDouble);
+  torch::Tensor sums = torch::zeros({bins + 8}, torch::kDouble);
   auto* sum = sums.data_ptr<double>();
   for (const auto& episode : measured.growth) {
     for (std::size_t i = 0; i < episode.size(); ++i) sum[i] += episode[i];
@@ -89,6 +89,9 @@ Baseline measure(const MeasureInput& in, TrafficCollector& collector,
     sum[bins + 2] += outcome.score.lost_s();
     sum[bins + 3] += outcome.score.delay_s();
     sum[bins + 4] += 1.0;
+    sum[bins + 5] += outcome.score.driven_m;
+    sum[bins + 6] += outcome.score.emissions().co2_g;
+    sum[bins + 7] += outcome.score.emissions().electricity_wh;
   }
   communicator.all_reduce(sums);
   const double episodes = sum[bins + 4];
@@ -98,6 +101,9 @@ Baseline measure(const MeasureInput& in, TrafficCollector& collector,
   baseline.mean_ocr_all = sum[bins + 1] / episodes;
   baseline.expected_loss_s = sum[bins + 2] / episodes;
   baseline.mean_delay_s = sum[bins + 3] / episodes;
+  baseline.expected_driven_m = sum[bins + 5] / episodes;
+  baseline.expected_emissions = {.co2_g = sum[bins + 6] / episodes,
+                                 .electricity_wh = sum[bins + 7] / episodes};
   spdlog::info(
       "measured {} uncontrolled episodes of {:.0f} s of {} in {:.1f} s: ocr_all {:.3f}, "
       "delay {:.1f} s, demand {:.0f} vehicles",
@@ -180,6 +186,8 @@ std::vector<Baseline> get_baselines(const config::Config& config, TrafficCollect
     of_scenario.env.scenario = part.scenario;
     baselines.push_back(get_baseline(of_scenario, static_cast<std::int64_t>(baselines.size()),
                                      collector, communicator));
+    require_emissions(scene::objective_of(config.env.objective), part.scenario,
+                      baselines.back().expected_emissions);
   }
   return baselines;
 }

@@ -31,7 +31,7 @@ class EpisodeBar {
     ended_ += period.done() ? 1 : 0;
     // The caller reports the result of finished runs, so the bar does not announce its end.
     if (!bar_ || ended_ >= total_) return;
-    bar_->update(ended_, static_cast<std::int64_t>(period.growth.size()), {});
+    bar_->update(ended_, period.num_steps(), {});
   }
 
  private:

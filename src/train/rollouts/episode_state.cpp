@@ -14,7 +14,7 @@ namespace traffic::train {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x544f4c53;  // "SLOT"
-constexpr std::uint32_t kVersion = 4;
+constexpr std::uint32_t kVersion = 5;
 
 /// Appends little-endian numbers.
 class Writer {
@@ -121,7 +121,7 @@ class Reader {
 /// signal_changes are not stored, because the next answer of the simulation contains them.
 template <typename Score, typename Visit>
 void each_field(Score& score, const Visit& visit) {
-  static_assert(sizeof(Score) == 26 * sizeof(double),
+  static_assert(sizeof(Score) == 33 * sizeof(double),
                 "EpisodeScore has changed: update this list and kVersion");
   visit(score.seconds);
   visit(score.departed);
@@ -136,6 +136,13 @@ void each_field(Score& score, const Visit& visit) {
   visit(score.abs_accel_sum);
   visit(score.time_loss_s);
   visit(score.depart_delay_s);
+  visit(score.driven_m);
+  visit(score.road_emissions.co2_g);
+  visit(score.road_emissions.fuel_g);
+  visit(score.road_emissions.electricity_wh);
+  visit(score.waiting_emissions.co2_g);
+  visit(score.waiting_emissions.fuel_g);
+  visit(score.waiting_emissions.electricity_wh);
   visit(score.collisions);
   visit(score.emergency_stops);
   visit(score.emergency_brakes);

@@ -121,8 +121,9 @@ std::string FinalComparison::conclude(const Best& best, report::Summary& summary
   std::string text = fmt::format(
       "final comparison on {} new seeds: the best controller, with {} decisions, has a gain in {} "
       "of {} over no control (worst seed {:+.2f} %){}",
-      policy.gain.count, to_string(decides_), name_of(scene::objective_of(config_.env.objective)),
-      interval_text(policy.gain), policy.gain.least, warning_of(policy.gain));
+      policy.gain.count, to_string(decides_),
+      scene::name_of(scene::objective_of(config_.env.objective)), interval_text(policy.gain),
+      policy.gain.least, warning_of(policy.gain));
   Kept kept;
   if (!scripts_to_beat(config_).empty()) kept = keep(best, policy, summary);
   const std::string script =

@@ -15,6 +15,7 @@ namespace {
 struct Metric {
   const char* name;
   double (*of)(const EpisodeOutcome&);
+  bool of_emissions = false;  ///< only known for episodes that measured emissions
 };
 
 constexpr std::array kMetrics{
@@ -24,6 +25,12 @@ constexpr std::array kMetrics{
     Metric{"waiting", [](const EpisodeOutcome& o) { return static_cast<double>(o.score.waiting); }},
     Metric{"outflow_vph", [](const EpisodeOutcome& o) { return o.score.outflow_vph(); }},
     Metric{"delay_s", [](const EpisodeOutcome& o) { return o.score.delay_s(); }},
+    Metric{"co2_g_per_km", [](const EpisodeOutcome& o) { return o.score.emissions_per_km().co2_g; },
+           true},
+    Metric{"fuel_g_per_km",
+           [](const EpisodeOutcome& o) { return o.score.emissions_per_km().fuel_g; }, true},
+    Metric{"electricity_wh_per_km",
+           [](const EpisodeOutcome& o) { return o.score.emissions_per_km().electricity_wh; }, true},
     Metric{"mean_speed_mps", [](const EpisodeOutcome& o) { return o.score.mean_speed_mps(); }},
     Metric{"speed_deviation_mps",
            [](const EpisodeOutcome& o) { return o.score.speed_deviation_mps(); }},
@@ -72,7 +79,10 @@ double mean_of(const std::vector<EpisodeOutcome>& outcomes, double (*of)(const E
 
 void append_scores(const std::string& prefix, const std::vector<EpisodeOutcome>& outcomes,
                    report::NamedValues& values) {
+  const bool emissions = std::ranges::any_of(
+      outcomes, [](const EpisodeOutcome& o) { return o.score.has_emissions(); });
   for (const Metric& metric : kMetrics) {
+    if (metric.of_emissions && !emissions) continue;
     values.emplace_back(prefix + metric.name, mean_of(outcomes, metric.of));
   }
 }
@@ -99,14 +109,14 @@ std::vector<EpisodeOutcome> share_outcomes(const std::vector<EpisodeOutcome>& mi
 
 std::vector<double> gains_over(const std::vector<EpisodeOutcome>& outcomes,
                                const std::vector<EpisodeOutcome>& others,
-                               scene::Objective objective) {
+                               const scene::Objective& objective) {
   TRAFFIC_CHECK(outcomes.size() == others.size(),
                 "{} episodes cannot be compared with {}: both numbers must be equal",
                 outcomes.size(), others.size());
   std::vector<double> gains;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    gains.push_back(scene::gain_percent(value_of(outcomes[i].score, objective),
-                                        value_of(others[i].score, objective), objective));
+    gains.push_back(scene::gain_percent(compared_scores(outcomes[i].score),
+                                        compared_scores(others[i].score), objective));
   }
   return gains;
 }
@@ -176,7 +186,13 @@ void EpisodeLog::write(std::int64_t iteration, const std::string& kind,
     std::vector<report::CsvWriter::Field> fields{kind, outcome.traffic.scenario,
                                                  static_cast<std::int64_t>(outcome.traffic.seed),
                                                  outcome.steps, outcome.reward};
-    for (const Metric& metric : kMetrics) fields.emplace_back(metric.of(outcome));
+    for (const Metric& metric : kMetrics) {
+      if (metric.of_emissions && !outcome.score.has_emissions()) {
+        fields.emplace_back(std::string());
+      } else {
+        fields.emplace_back(metric.of(outcome));
+      }
+    }
     csv_.write(iteration, fields);
   }
 }

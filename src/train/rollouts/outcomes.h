@@ -27,7 +27,7 @@ std::vector<EpisodeOutcome> share_outcomes(const std::vector<EpisodeOutcome>& mi
 /// traffic, in %.
 std::vector<double> gains_over(const std::vector<EpisodeOutcome>& outcomes,
                                const std::vector<EpisodeOutcome>& others,
-                               scene::Objective objective);
+                               const scene::Objective& objective);
 
 /// Computes SelectionEvaluation::safety_excess.
 /// @param uncontrolled episodes of the same seeds, in the same order

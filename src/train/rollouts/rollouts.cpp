@@ -91,20 +91,19 @@ void Rollouts::draw_piece(rollout::EpisodeSeed& traffic, Rng rng) const {
 
 double Rollouts::sampled_gain(const std::vector<EpisodeOutcome>& outcomes) const {
   if (are_pieces()) return gain_of_pieces(outcomes);
-  double own = 0.0;
-  double uncontrolled = 0.0;
+  scene::ComparedScores own;
+  scene::ComparedScores uncontrolled;
   for (const EpisodeOutcome& outcome : outcomes) {
     const Baseline& baseline = baselines_.at(static_cast<std::size_t>(outcome.traffic.scenario));
-    own += value_of(outcome.score, objective_);
-    uncontrolled +=
-        objective_ == scene::Objective::kDelay ? baseline.mean_delay_s : baseline.mean_ocr_all;
+    own += compared_scores(outcome.score);
+    uncontrolled += baseline.scores();
   }
   return scene::gain_percent(own, uncontrolled, objective_);
 }
 
 /// Gain of pieces of scenarios over no control, in %. It is computed from rewards, since
 /// uncontrolled scores are only known for whole scenarios.
-/// The growth of uncontrolled traffic is negative if the objective is delay, hence the absolute
+/// The growth of uncontrolled traffic is negative if the objective is a cost, hence the absolute
 /// value.
 double Rollouts::gain_of_pieces(const std::vector<EpisodeOutcome>& outcomes) const {
   double reward = 0.0;

@@ -64,7 +64,9 @@ void TrafficEpisodes::begin(int env) {
             .controller = scripted,
             .advises = state.advised,
             .observed = controlled,
-            .store = behaviour().stores.empty() ? wanted_.store : behaviour().stores.at(scenario)});
+            .store = behaviour().stores.empty() ? wanted_.store : behaviour().stores.at(scenario),
+            .light_cost = behaviour().reward != nullptr ? behaviour().reward->light_cost(scenario)
+                                                        : rollout::LightCost{}});
 }
 
 bool TrafficEpisodes::resume(int env) {
@@ -92,7 +94,7 @@ bool TrafficEpisodes::take_in(int env) {
   if (wanted_.on_period) {
     wanted_.on_period(static_cast<std::size_t>(state.progress.episode), period);
   }
-  wanted_.env_steps += static_cast<std::int64_t>(period.growth.size());
+  wanted_.env_steps += period.num_steps();
   const double from_s = std::exchange(state.time_s, period.time_s);
   if (behaviour().reward != nullptr && !period.growth.empty()) value(state, period, from_s);
   return true;
@@ -134,7 +136,7 @@ void TrafficEpisodes::value(EpisodeState& state, const rollout::Period& period, 
   if (!behaviour().experts.empty()) take_over(state, period);
   state.trajectory.steps.back().reward = reward;
   state.trajectory.steps.back().cost = costs;
-  charge(state, period, (period.time_s - from_s) / static_cast<double>(period.growth.size()));
+  charge(state, period, (period.time_s - from_s) / static_cast<double>(period.num_steps()));
 }
 
 /// Adds the cost of vehicles under control (their time and their hard brakings) to the decisions

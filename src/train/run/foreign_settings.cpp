@@ -20,9 +20,10 @@ namespace traffic::train {
 namespace {
 
 /// Keys of [env] with texts that need no check here: they cannot make SUMO write a file, because
-/// they only name a script or are compared with other texts. Scenarios are checked separately.
-constexpr std::array<std::string_view, 4> kLookedAt{"env.beside", "env.cv_types", "env.scenario",
-                                                    "env.scenarios"};
+/// they only name a script or the terms of an objective, or are compared with other texts.
+/// Scenarios are checked separately.
+constexpr std::array<std::string_view, 5> kHarmless{"env.beside", "env.cv_types", "env.objective",
+                                                    "env.scenario", "env.scenarios"};
 
 bool is_free_text(const config::Row& row) {
   config::Config scratch;
@@ -62,7 +63,7 @@ std::vector<Foreign> foreign_settings(const config::Config& config,
   for (const config::Row& row : config::schema()) {
     const std::string key(row.key);
     if (row.section() != "env" || !is_free_text(row) || given.contains(key)) continue;
-    if (std::ranges::find(kLookedAt, row.key) != kLookedAt.end()) continue;
+    if (std::ranges::find(kHarmless, row.key) != kHarmless.end()) continue;
     if (values.at(key) == defaults.at(key)) continue;
     settings.push_back({.found = fmt::format("{} = {}", key, values.at(key)),
                         .option = fmt::format("--set '{}={}'", key, values.at(key))});

@@ -103,7 +103,7 @@ std::string compared_part(const ScenarioSearch& search) {
 }
 
 std::string search_text(const SearchResult& result, const ScenarioSearch& search) {
-  const auto objective = name_of(scene::objective_of(result.objective));
+  const auto objective = scene::name_of(scene::objective_of(result.objective));
   const std::string uncontrolled = fmt::format(
       "{} ({}without control {:.3f} of the demand gets through, delay {:.0f} s)", search.scenario,
       search.is_whole() ? "" : fmt::format("compared in {}; ", compared_part(search)),

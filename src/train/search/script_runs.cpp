@@ -280,12 +280,12 @@ ScriptRuns::End ScriptRuns::run_seeds(const std::string& label, const SeedRange&
 }
 
 TriedScript ScriptRuns::compare(const ScriptRun& script, const ScriptRun& none,
-                                scene::Objective objective, double step_length_s) const {
+                                const scene::Objective& objective, double step_length_s) const {
   const std::vector<EpisodeOutcome> others(
       none.outcomes.begin(),
       none.outcomes.begin() + static_cast<std::ptrdiff_t>(script.outcomes.size()));
   const auto gain = report::mean_interval(gains_over(script.outcomes, others, objective));
-  const auto mean_gain = [&](scene::Objective of) {
+  const auto mean_gain = [&](const scene::Objective& of) {
     return report::mean_interval(gains_over(script.outcomes, others, of)).mean;
   };
   constexpr auto kBrakes = [](const scene::EpisodeScore& score) {

@@ -87,7 +87,7 @@ class ScriptRuns {
   /// Compares a script with no control.
   /// @param none must have run on all seeds of the script, in the same order
   [[nodiscard]] TriedScript compare(const ScriptRun& script, const ScriptRun& none,
-                                    scene::Objective objective, double step_length_s) const;
+                                    const scene::Objective& objective, double step_length_s) const;
 
   [[nodiscard]] int num_envs() const { return pool_->num_envs(); }
   /// Number of simulations that the CPUs of all nodes can run at the same time. Collective.

@@ -108,6 +108,12 @@ Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
     const auto& outcomes = place.none.outcomes;
     place.search.ocr_all = mean_of(outcomes, &scene::EpisodeScore::ocr_all);
     place.search.delay_s = mean_of(outcomes, &scene::EpisodeScore::delay_s);
+    scene::Emissions emissions;
+    for (const EpisodeOutcome& outcome : outcomes) emissions += outcome.score.emissions();
+    if (!outcomes.empty()) {
+      require_emissions(scene::objective_of(config_.env.objective), place.search.scenario,
+                        emissions);
+    }
     if (!place.search.is_whole()) place.none.outcomes.clear();  // they are not those of pieces
   }
   choose_objective(places);

@@ -81,15 +81,18 @@ TEST(OrderCodec, RefusesBytesThatAreNotOrders) {
 }
 
 TEST(OrderCodec, ReturnsTheEpisodeThatWasWritten) {
-  const EpisodeSpec spec{.traffic = {.seed = 0xfedcba9876543210,
-                                     .scenario = 2,
-                                     .demand_scale = 1.25,
-                                     .piece = 70'000,
-                                     .saved_seed = 81},
-                         .controller = "meter",
-                         .advises = true,
-                         .observed = false,
-                         .store = {.piece_s = 600, .key = 0x1234567812345678, .saves = true}};
+  const EpisodeSpec spec{
+      .traffic = {.seed = 0xfedcba9876543210,
+                  .scenario = 2,
+                  .demand_scale = 1.25,
+                  .piece = 70'000,
+                  .saved_seed = 81},
+      .controller = "meter",
+      .advises = true,
+      .observed = false,
+      .store = {.piece_s = 600, .key = 0x1234567812345678, .saves = true},
+      .light_cost = {
+          .delay = 0.5, .co2_s_per_g = 2, .electricity_s_per_wh = 3, .distance_s_per_m = -0.25}};
   const auto bytes = write_episode(spec);
   const EpisodeSpec read = read_episode(bytes);
   EXPECT_EQ(read.traffic.seed, spec.traffic.seed);
@@ -103,6 +106,10 @@ TEST(OrderCodec, ReturnsTheEpisodeThatWasWritten) {
   EXPECT_EQ(read.store.piece_s, spec.store.piece_s);
   EXPECT_EQ(read.store.key, spec.store.key);
   EXPECT_EQ(read.store.saves, spec.store.saves);
+  EXPECT_EQ(read.light_cost.delay, spec.light_cost.delay);
+  EXPECT_EQ(read.light_cost.co2_s_per_g, spec.light_cost.co2_s_per_g);
+  EXPECT_EQ(read.light_cost.electricity_s_per_wh, spec.light_cost.electricity_s_per_wh);
+  EXPECT_EQ(read.light_cost.distance_s_per_m, spec.light_cost.distance_s_per_m);
   EXPECT_THROW(read_episode(std::span(bytes).first(bytes.size() - 1)), WorkerError);
 }
 

@@ -167,6 +167,26 @@ TEST(PeriodCodec, RefusesFiniteNumbersThatAreTooLarge) {
   EXPECT_TRUE(readable(large.bytes()));
 }
 
+TEST(PeriodCodec, CarriesSeveralTermsAndRefusesImpossibleNumbersOfThem) {
+  PeriodFixture fixture;
+  fixture.growth = {1, 2, 3, 4};
+  fixture.conflict_growth = {1, 2, 3, 4, 5, 6, 7, 8};
+  Period written = fixture.period();
+  written.num_terms = 2;
+  std::vector<std::byte> bytes(4096);
+  bytes.resize(PeriodWriter(written, bytes).size());
+  Period read;
+  read_period(bytes, read);
+  EXPECT_EQ(read.num_terms, 2);
+  EXPECT_EQ(read.num_steps(), 2);
+  EXPECT_THAT(read.growth, ElementsAreArray(fixture.growth));
+  EXPECT_THAT(read.conflict_growth, ElementsAreArray(fixture.conflict_growth));
+  written.num_terms = 6;
+  std::vector<std::byte> many(4096);
+  many.resize(PeriodWriter(written, many).size());
+  EXPECT_FALSE(readable(many));
+}
+
 TEST(PeriodCodec, RefusesInvalidGraphs) {
   PeriodFixture source;
   source.frames[1].edge_src[0] = 3;
@@ -238,7 +258,7 @@ TEST(PeriodCodec, ReturnsTheSectionOfTheLights) {
   const auto bytes = fixture.bytes();
   Period read;
   read_period(bytes, read);
-  EXPECT_THAT(read.of<LightSection>().lost_s, ElementsAreArray(lights.lost_s));
+  EXPECT_THAT(read.of<LightSection>().cost_s, ElementsAreArray(lights.cost_s));
   EXPECT_THAT(read.of<LightSection>().rows, ElementsAreArray(lights.rows));
   ASSERT_EQ(read.of<LightSection>().choices.size(), 2U);
   EXPECT_EQ(read.of<LightSection>().choices[1].light, 2);
@@ -290,7 +310,7 @@ TEST(PeriodCodec, RefusesImpossibleSectionsOfLights) {
     Period period;
     EXPECT_THAT([&] { read_period(bytes, period); }, ThrowsMessage<WorkerError>(HasSubstr(why)));
   };
-  refusal([](Lights& w) { w.lost_s[0] = std::nan(""); }, "NaN");
+  refusal([](Lights& w) { w.cost_s[0] = std::nan(""); }, "NaN");
   refusal([](Lights& w) { w.rows[3] = INFINITY; }, "infinity");
   refusal([](Lights& w) { w.choices[1].light = 3; }, "lists light 3");
   refusal([](Lights& w) { w.choices[1].light = 0; }, "lists light 0");
@@ -300,7 +320,7 @@ TEST(PeriodCodec, RefusesImpossibleSectionsOfLights) {
   refusal([](Lights& w) { w.graph.edge_features[1] = std::nanf(""); }, "NaN");
   refusal([](Lights& w) { w.graph.edge_src[1] = 3; }, "node 3, but there are only 3 nodes");
   refusal([](Lights& w) { w.graph.edge_ptr[1] = 3; }, "does not rise from 0 to 2");
-  refusal([](Lights& w) { w.lost_s.push_back(0.0); }, "3 lights, expected 4");
+  refusal([](Lights& w) { w.cost_s.push_back(0.0); }, "3 lights, expected 4");
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ inline scene::GraphFrame make_frame(std::uint32_t n, double time_s) {
 
 /// Observations of three lights, two of which may choose.
 struct LightFixture {
-  std::vector<double> lost_s{1.5, 0.0, 2.25};
+  std::vector<double> cost_s{1.5, 0.0, 2.25};
   std::vector<LightChoice> choices{{.light = 0, .num_greens = 2, .present = 1},
                                    {.light = 2, .num_greens = 3, .present = 0}};
   std::vector<float> rows = std::vector<float>(5 * scene::signal_features().size(), 0.5F);
@@ -55,7 +55,7 @@ struct LightFixture {
   }
   /// @return views into this fixture
   [[nodiscard]] LightSection section() const {
-    return {.lost_s = lost_s, .choices = choices, .rows = rows, .graph = graph.view()};
+    return {.cost_s = cost_s, .choices = choices, .rows = rows, .graph = graph.view()};
   }
 };
 

@@ -151,7 +151,7 @@ TEST_F(JointEnvironmentTest, VehiclesAndLightsActInOneSimulation) {
   config_.lights.encoder_layers = 1;
   start();
   reset({.traffic = {.seed = 3}});
-  ASSERT_EQ(period_.of<LightSection>().lost_s.size(), 3U);
+  ASSERT_EQ(period_.of<LightSection>().cost_s.size(), 3U);
   double lost_before_lights_s = 0;
   std::size_t choices = 0;
   while (!period_.done()) {
@@ -170,14 +170,43 @@ TEST_F(JointEnvironmentTest, VehiclesAndLightsActInOneSimulation) {
                           .hold_s = 5});
     }
     step(commands, greens);
-    lost_before_lights_s += std::accumulate(period_.of<LightSection>().lost_s.begin(),
-                                            period_.of<LightSection>().lost_s.end(), 0.0);
+    lost_before_lights_s += std::accumulate(period_.of<LightSection>().cost_s.begin(),
+                                            period_.of<LightSection>().cost_s.end(), 0.0);
   }
   EXPECT_GT(period_.score.signal_changes, 20);
   EXPECT_GE(choices, static_cast<std::size_t>(period_.score.signal_changes));
   EXPECT_GT(period_.score.interventions, 100);
   EXPECT_GT(lost_before_lights_s, 0.5 * period_.score.lost_s());
   EXPECT_LE(lost_before_lights_s, period_.score.lost_s() * (1 + 1e-9));
+}
+
+TEST_F(JointEnvironmentTest, CostsOfLightsMayIncludeCo2) {
+  config_.env.objective = "delay+co2";
+  start();
+  double growth_co2 = 0;
+  double growth_m = 0;
+  const auto costs_s = [&](const LightCost& cost) {
+    reset({.traffic = {.seed = 3}, .light_cost = cost});
+    double sum = growth_co2 = growth_m = 0;
+    while (!period_.done()) {
+      step();
+      for (std::size_t i = 0; i < period_.growth.size(); i += 3) {
+        growth_co2 += period_.growth[i + 1];
+        growth_m += period_.growth[i + 2];
+      }
+      const auto& costs = period_.of<LightSection>().cost_s;
+      sum = std::accumulate(costs.begin(), costs.end(), sum);
+    }
+    return sum;
+  };
+  const double lost_s = costs_s({});
+  EXPECT_NEAR(growth_co2, -period_.score.emissions().co2_g, 1e-6);
+  EXPECT_NEAR(growth_m, period_.score.driven_m, 1e-6);
+  const double co2_g = costs_s({.delay = 0, .co2_s_per_g = 1});
+  EXPECT_GT(co2_g, 0.3 * period_.score.emissions().co2_g);
+  EXPECT_LT(co2_g, period_.score.emissions().co2_g);
+  EXPECT_NEAR(costs_s({.delay = 1, .co2_s_per_g = 2}), lost_s + 2 * co2_g, 1e-6);
+  EXPECT_LT(costs_s({.delay = 0, .co2_s_per_g = 1, .distance_s_per_m = -0.1}), co2_g);
 }
 
 TEST_F(JointEnvironmentTest, LightsAloneShowNoVehiclesAndFollowAScript) {
@@ -198,8 +227,8 @@ TEST_F(JointEnvironmentTest, LightsAloneShowNoVehiclesAndFollowAScript) {
   while (!period_.done()) {
     EXPECT_THAT(period_.of<LightSection>().choices, IsEmpty());
     step();
-    lost_before_lights_s += std::accumulate(period_.of<LightSection>().lost_s.begin(),
-                                            period_.of<LightSection>().lost_s.end(), 0.0);
+    lost_before_lights_s += std::accumulate(period_.of<LightSection>().cost_s.begin(),
+                                            period_.of<LightSection>().cost_s.end(), 0.0);
   }
   EXPECT_GT(period_.score.signal_changes, 20);
   EXPECT_GT(lost_before_lights_s, 0.0);

@@ -62,6 +62,23 @@ TEST(Gains, AreComputedFromTheObjective) {
   controlled.score.time_loss_s = 70;
   EXPECT_DOUBLE_EQ(gains_over({controlled}, {none}, scene::Objective::kThroughput)[0], 20.0);
   EXPECT_DOUBLE_EQ(gains_over({controlled}, {none}, scene::Objective::kDelay)[0], 10.0);
+  none.score.driven_m = controlled.score.driven_m = 1000;
+  none.score.road_emissions.co2_g = 200;
+  controlled.score.road_emissions.co2_g = 160;
+  EXPECT_DOUBLE_EQ(gains_over({controlled}, {none}, scene::Objective::kCo2)[0], 20.0);
+}
+
+TEST(RolloutFigures, LeaveOutEmissionsThatWereNotMeasured) {
+  const auto names = [](const EpisodeOutcome& outcome) {
+    std::vector<std::string> found;
+    for (const auto& [name, value] : rollout_figures({outcome}, 0.0)) found.push_back(name);
+    return found;
+  };
+  EpisodeOutcome outcome;
+  outcome.score.driven_m = 1000;
+  EXPECT_THAT(names(outcome), ::testing::Not(::testing::Contains("rollout/co2_g_per_km")));
+  outcome.score.road_emissions.co2_g = 200;
+  EXPECT_THAT(names(outcome), ::testing::Contains("rollout/co2_g_per_km"));
 }
 
 }  // namespace

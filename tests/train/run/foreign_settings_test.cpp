@@ -15,6 +15,7 @@ TEST(ForeignSettings, AShippedScenarioNeedsNoOption) {
   config::Config config;
   config.env.scenario = "merge";
   config.env.cv_types = {"smartcar"};
+  config.env.objective = "0.5*delay+0.5*co2";
   EXPECT_EQ(options_of_foreign_settings(config), "");
   EXPECT_NO_THROW(refuse_foreign_settings(config, {}, "checkpoint:a.h5"));
 }

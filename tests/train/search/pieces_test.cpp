@@ -38,7 +38,9 @@ TEST(Pieces, ARunNotesMarksItsPaceAndWhenItIsSteady) {
   EXPECT_EQ(run.course.reached_s, (std::vector<double>{0.5, 2.0, 2.0}));
   EXPECT_EQ(run.steady_mark, WatchedRun::kNotSteady) << "no vehicle has moved";
   EXPECT_FALSE(run.course.is_whole);
-  score = {.seconds = 190.0, .departed = 100, .arrived = 100, .vehicle_steps = 1000};
+  score.seconds = 190.0;
+  score.departed = score.arrived = 100;
+  score.vehicle_steps = 1000;
   run.note(190.0, 4.0, true, score, kMarks, 1.0);
   EXPECT_EQ(run.steady_mark, 3) << "trips take ten seconds";
   EXPECT_TRUE(run.course.is_whole);

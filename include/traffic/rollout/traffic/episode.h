@@ -34,6 +34,16 @@ struct PieceStore {
 /// Path of the folder of a PieceStore. @param cache value of episodes.baseline_cache
 std::filesystem::path piece_folder(const std::string& cache, std::uint64_t key);
 
+/// How the cost of a light, in seconds of lost time, follows from the traffic before it: the sum of
+/// its quantities times these factors.
+struct LightCost {
+  double delay = 1.0;               ///< factor on the time lost
+  double co2_s_per_g = 0.0;         ///< factor on CO2
+  double electricity_s_per_wh = 0;  ///< factor on electric energy
+  double distance_s_per_m = 0.0;    ///< factor on the distance driven; negative, since emissions
+                                    ///< count per kilometre
+};
+
 /// An episode to run.
 struct EpisodeSpec {
   EpisodeSeed traffic{};
@@ -47,6 +57,7 @@ struct EpisodeSpec {
   /// which costs less.
   bool observed = true;
   PieceStore store{};
+  LightCost light_cost{};
 };
 
 }  // namespace traffic::rollout

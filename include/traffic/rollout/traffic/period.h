@@ -43,25 +43,26 @@ struct VehicleSection {
 /// The section of the agent `lights`. Empty if env.agents does not contain `lights`. L is the
 /// number of lights, F the number of scene::signal_features().
 struct LightSection {
-  std::span<const double> lost_s;        ///< [L] time lost before each light within the period
+  std::span<const double> cost_s;        ///< [L] cost of each light (LightCost) within the period
   std::span<const LightChoice> choices;  ///< lights that choose now, in ascending order
   std::span<const float> rows;  ///< [sum of num_greens, F] features of the options of all choices
   scene::SignalGraphView graph{};  ///< graph of all lights; empty if lights.encoder_layers is 0
                                    ///< or no light chooses
 };
 
-/// One control period of S simulation steps on a road with C conflicts. The answer to a reset has
-/// no steps and one frame.
+/// One control period of S simulation steps on a road with C conflicts, with T terms. The answer to
+/// a reset has no steps and one frame.
 struct Period {
   double time_s = 0;        ///< simulated time since the start of the episode
   bool terminated = false;  ///< the scenario has reached its end
   bool truncated = false;   ///< the episode ended at env.max_time_s, or at the end of its part of
                             ///< a long scenario (EpisodeSeed::piece)
   std::int64_t num_conflicts = 0;
-  /// [S] growth of the objective in each step. Depending on env.objective, the objective is the
-  /// numerator of the throughput score, or minus the time lost (scene::EpisodeScore).
+  std::int64_t num_terms = 1;
+  /// [S, T] growth of the T terms of env.objective (scene::terms_of), such as the numerator of the
+  /// throughput score, or minus the time lost.
   std::span<const double> growth;
-  std::span<const double> conflict_growth;  ///< [S, C] contribution of each conflict to growth
+  std::span<const double> conflict_growth;  ///< [S, C, T] contribution of each conflict to growth
   scene::EpisodeScore score;                ///< counts since the start of the episode
   Sections sections;                        ///< one for each agent that acts
 
@@ -69,6 +70,10 @@ struct Period {
   template <typename Section>
   [[nodiscard]] const Section& of() const {
     return sections.get<Section>();
+  }
+  /// S
+  [[nodiscard]] std::int64_t num_steps() const {
+    return static_cast<std::int64_t>(growth.size()) / num_terms;
   }
   [[nodiscard]] bool done() const { return terminated || truncated; }
 };

@@ -26,6 +26,8 @@ struct EvaluationPlan {
   std::vector<std::uint64_t> seeds;
   int jobs = 1;               ///< maximum number of processes at a time
   double demand_scale = 1.0;  ///< factor on the scenario's demand
+  /// Whether to measure emissions; they are also measured if the objective contains them.
+  bool emissions = false;
   /// Folder for recordings of the first seed's episodes under all controllers: replay.html,
   /// traffic.json and files for SUMO's own tools. If it is empty, nothing is recorded.
   std::filesystem::path replay_dir{};
@@ -58,7 +60,8 @@ void check_controllers(const std::vector<std::string>& names);
 /// @param progress called about once a second, if it is not empty
 /// @return the episodes of the first controller in the order of the seeds, then those of the second
 ///     and so on
-/// @throws ConfigError if the plan has no seeds
+/// @throws ConfigError if the plan has no seeds, or if its objective compares emissions that the
+///     traffic does not have
 /// @throws DataError if its scenario does not exist
 /// @throws ResourceError if a process cannot be started
 /// @throws Error that names the episode. Its exit code is that of the error that the episode
@@ -69,8 +72,8 @@ std::vector<EvaluatedEpisode> run_evaluation(
 
 /// A table with a row for each controller. It contains the gain in env.objective over `none`,
 /// paired by seed, with its 95 % interval and its worst seed. It also contains the gains in
-/// throughput and in delay, and the means of all metrics. If the plan lacks the controller `none`,
-/// the gains are empty.
+/// throughput and in delay, and the means of all metrics. If emissions are measured, it contains
+/// those and their gains, too. If the plan lacks the controller `none`, the gains are empty.
 report::Table comparison_table(const EvaluationPlan& plan,
                                const std::vector<EvaluatedEpisode>& episodes);
 /// The main columns of comparison_table(), in a width that fits a terminal.
