@@ -6,7 +6,7 @@ target_compile_options(traffic_flags INTERFACE -Wall -Wextra -Wshadow -Wconversi
 # Hardening flags, so that a memory error cannot easily be exploited; tests/hardening.sh checks the built programs.
 # Address tables are filled at program start and then made read-only, and programs are loaded at random addresses.
 target_compile_options(traffic_flags INTERFACE
-  $<$<NOT:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>>:-fPIE>)
+  $<$<NOT:$<OR:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>,$<BOOL:$<TARGET_PROPERTY:POSITION_INDEPENDENT_CODE>>>>:-fPIE>)
 target_link_options(traffic_flags INTERFACE -Wl,-z,relro,-z,now $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie>)
 if(NOT TRAFFIC_SANITIZER)  # sanitizers check more, but not calls that _FORTIFY_SOURCE has replaced
   target_compile_options(traffic_flags INTERFACE -fstack-protector-strong -fstack-clash-protection
@@ -105,10 +105,25 @@ function(_traffic_use_torch target visibility pch cold)
   target_precompile_headers(${target} REUSE_FROM traffic_${pch}_pch)
 endfunction()
 
-# traffic_module(NAME SOURCES a.cpp ... [DEPENDS targets...] [PRIVATE_DEPENDS targets...] [TORCH] [COLD] [TARGET target])
+# Compiles the sources of a module once more, for shared libraries, which cannot contain the code of programs (-fPIE).
+# -> object library traffic_NAME_pic
+function(_traffic_pic_module name sources depends)
+  list(TRANSFORM depends REPLACE "^(traffic_.*)$" "\\1_pic")
+  add_library(traffic_${name}_pic OBJECT ${sources})
+  target_link_libraries(traffic_${name}_pic PUBLIC traffic_flags ${depends})
+  # The simulations, in programs of their own, do nearly all of the work.
+  target_compile_options(traffic_${name}_pic PRIVATE $<$<CONFIG:Release>:-O1>)
+  set_target_properties(traffic_${name}_pic PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON UNITY_BUILD_BATCH_SIZE 16)
+endfunction()
+
+# traffic_module(NAME SOURCES a.cpp ... [DEPENDS targets...] [PRIVATE_DEPENDS targets...] [TORCH] [COLD] [TARGET target]
+#   [PIC])
 # -> static library traffic_NAME, or TARGET if a program has that name
+# PIC: also object library traffic_NAME_pic, which is part of the shared library traffic_env. Builds with sanitizers have
+# no such library, because a program without sanitizers, such as Python, could not load it.
 function(traffic_module name)
-  cmake_parse_arguments(M "TORCH;COLD" "TARGET" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(M "TORCH;COLD;PIC" "TARGET" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   set(target traffic_${name})
   if(M_TARGET)
     set(target ${M_TARGET})
@@ -121,6 +136,9 @@ function(traffic_module name)
       _traffic_use_torch(${target} PUBLIC torch ${M_COLD})
     elseif(NOT name STREQUAL "os")  # os does not use fmt
       _traffic_use_common(${target} ${M_COLD})
+    endif()
+    if(M_PIC AND NOT TRAFFIC_SANITIZER)
+      _traffic_pic_module(${name} "${M_SOURCES}" "${M_DEPENDS};${M_PRIVATE_DEPENDS}")
     endif()
   else()
     add_library(${target} INTERFACE)

@@ -11,6 +11,8 @@ cd "$(dirname "$0")/.."
 
 readonly TORCH_VERSION=2.15.0 SUMO_VERSION=1.28.0 CUDART_VERSION=13.5.37 CUPTI_VERSION=13.5.25
 readonly TENSORBOARD=(tensorboard==2.20.0 protobuf==6.33.1 numpy==2.2.6 absl-py==2.3.1 packaging==25.0)
+readonly PYTHON=(gymnasium==1.4.0 pettingzoo==1.27.0 stable-baselines3==2.9.2 cloudpickle==3.1.3 farama-notifications==0.0.6
+  typing_extensions==4.16.0)
 readonly PACKAGES=(g++ cmake ninja-build ccache pkg-config git python3 python3-pip
   libopenmpi-dev openmpi-bin libhdf5-dev libtomlplusplus-dev libspdlog-dev libfmt-dev libcli11-dev
   nlohmann-json3-dev libjs-chart.js libpugixml-dev libexpat1-dev zlib1g-dev libdeflate-dev libxxhash-dev libjemalloc-dev
@@ -113,6 +115,7 @@ fi
 install_wheels sumo "eclipse-sumo==$SUMO_VERSION"
 if $tests; then
   install_wheels tools "${TENSORBOARD[@]}"
+  install_wheels python "${PYTHON[@]}"
   unpack_packages slurm "${SLURM_PACKAGES[@]}"
 fi
 say "done"

@@ -12,7 +12,7 @@ for program in "$build"/bin/*; do
   looked_at=$((looked_at + 1))
   head=$(readelf --file-header --program-headers --dynamic --wide "$program")
   symbols=$(readelf --dyn-syms --wide "$program")
-  [[ $head == *"DYN (Position-Independent"* ]] || bad "$program" "not position independent (-pie)"
+  [[ $head == *"Type: "*"DYN ("* ]] || bad "$program" "not position independent (-pie)"
   [[ $head == *GNU_RELRO* && $head == *BIND_NOW* ]] || bad "$program" "address tables stay writable (-z relro -z now)"
   grep -qE 'GNU_STACK .* RW +0x' <<<"$head" || bad "$program" "the stack is executable"
   [[ $symbols == *__stack_chk_fail* ]] || bad "$program" "no stack guard (-fstack-protector-strong)"

@@ -109,6 +109,8 @@ const std::vector<Treatment> kTreatments{
     {"sbatch ", nullptr,
      "needs a cluster; tests/slurm starts a small cluster and runs the jobs on it"},
     {"^ctest ", nullptr, "runs this test"},
+    {"^python3 -m pip |^PYTHONPATH=launch/python ", nullptr,
+     "installs packages; the tests python and python_ppo run the examples of the guide"},
     {"bin/(cart_pole|speed_limits) ", nullptr, "tests/examples train with them"},
     {"^h5(ls|dump) ", nullptr, "tools of HDF5, which the project does not install"},
     {"^export NCCL_", nullptr, "only sets a variable of NCCL"},

@@ -3,7 +3,7 @@
 the same networks, demand and seeds.
 
   tests/benchmarks/compare_lights.py --install-peer        # once: the peer's venv, from PyPI (2 GB, mostly torch)
-  tests/benchmarks/compare_lights.py [--networks one_light lights_grid] [--parts rates delay] [--rounds 3]
+  tests/benchmarks/compare_lights.py [--networks one_light lights_grid] [--parts rates delay python] [--rounds 3]
 
 The network `one_light` has four arms and four greens; netgenerate builds it in --folder. On it the peer is
 SumoEnvironment(single_agent=True), which observes the queues on whole lanes. On `lights_grid`, with nine lights, the
@@ -21,6 +21,11 @@ sides are compared by their shares of the rate of SUMO alone.
 nothing was trained on. The peer trains for the same simulated time as ours (our selection included), and for the same
 processor time (whole programs). The peer's delay is computed from tripinfo; the script checks this computation with the
 networks' own signal programs. Both sides train at the scenario's demand and on random seeds.
+
+--parts python measures the same rates in Python, with and without PPO of Stable-Baselines3, once in sumo-rl's
+environments (libsumo) and once in those of launch/python/traffic_env.py. Both run in the peer's interpreter, choose
+greens at random or learn with the same PPO, and observe as they do by default. The time includes loading the network in
+every episode, but not opening the environment.
 
 The peer uses the settings of sumo-rl's examples (`example`), or those of our training that exist in both PPO
 implementations (`ours`), without per-step metrics unless a row says otherwise. If the peer is not installed, a message
@@ -226,6 +231,27 @@ def rates(args, name, cfg, scratch):
               f"{f'{times:.1f}' if beside and way[0] == 'peer' else ''} |", flush=True)
 
 
+# The measurement of --parts python.
+
+def python_rates(args, name, cfg, scratch):
+    if not args.peer_python:
+        return print("--parts python needs the peer's interpreter")
+    order = {"net": str(cfg.with_suffix(".net.xml")), "routes": str(cfg.with_suffix(".rou.xml")), "cfg": str(cfg), "settings": "ours",
+             "single": name == "one_light", "seeds": list(range(300, 300 + args.episodes)), "decisions": EPISODES * DECISIONS * args.iterations}
+    found = {}
+    for number in range(args.rounds):
+        for what in ("random", "learn"):
+            for who, do in (("sumo-rl", what), ("ours", f"our_{what}")):
+                result = peer(args, {**order, "do": do})
+                found.setdefault((what, who), []).append(result["decisions"] / result["cpu_s"])
+                print(f"round {number + 1}: {what}, {who}: {found[what, who][-1]:.0f}, load {os.getloadavg()[0]:.1f}", file=sys.stderr, flush=True)
+    print(f"\n| {name}, in Python | sumo-rl, decisions/s | traffic_env.py, decisions/s | ratio | range |\n| --- | --- | --- | --- | --- |")
+    for what, title in (("random", "greens at random"), ("learn", "PPO of Stable-Baselines3")):
+        ratios = [a / b for a, b in zip(found[what, "ours"], found[what, "sumo-rl"])]
+        print(f"| {title} | {statistics.median(found[what, 'sumo-rl']):,.0f} | {statistics.median(found[what, 'ours']):,.0f} | "
+              f"{statistics.median(ratios):.2f} | {min(ratios):.2f}-{max(ratios):.2f} |", flush=True)
+
+
 # The measurement of --parts delay.
 
 def tripinfo_delay(file):
@@ -405,8 +431,55 @@ def peer_evaluate(order, make, arguments):
     return {}
 
 
+def our_environment(order, opened):
+    """Calls opened(traffic_env, make), where make(class) opens an environment. Returns decisions and seconds of processor
+    time, without those that opening and closing alone take."""
+    sys.path.insert(0, str(ROOT / "launch/python"))
+    import traffic_env
+    settings = {"env.scenario": order["cfg"], "env.max_time_s": EPISODE_S, "env.control_period_s": PERIOD_S, "env.yellow_s": YELLOW_S,
+                "env.min_green_s": MIN_GREEN_S, "env.all_red_s": 0}
+
+    def make(kind):
+        return kind(ROOT / "configs/signals.toml", settings, library=program("sumo_env").with_name("libtraffic_env.so"))
+
+    marks = [cpu_here()]
+    make(traffic_env.ParallelLights).close()
+    marks.append(cpu_here())
+    decisions = opened(traffic_env, make)
+    marks.append(cpu_here())
+    return {"decisions": decisions, "cpu_s": marks[2] - marks[1] - (marks[1] - marks[0])}
+
+
+def our_random(order):
+    def run_episodes(traffic_env, make):
+        env, rng, decisions = make(traffic_env.ParallelLights), random.Random(1), 0
+        for seed in order["seeds"]:
+            env.reset(seed=seed)
+            while env.agents:
+                env.step({light: rng.randrange(options) for light, options in zip(env.agents, env.simulations.num_options)})
+                decisions += 1
+        env.close()
+        return decisions
+    return our_environment(order, run_episodes)
+
+
+def our_learn(order):
+    import stable_baselines3, torch  # before the measurement
+    torch.set_num_threads(1)
+
+    def learn(traffic_env, make):
+        env = traffic_env.for_sb3(make(traffic_env.SharedLights))
+        model = peer_ppo(order, env)
+        model.learn(env.num_envs * order["decisions"])
+        env.close()
+        return model.num_timesteps // env.num_envs
+    return our_environment(order, learn)
+
+
 def as_peer(order):
     import importlib
+    if order["do"].startswith("our_"):
+        return print("\n" + json.dumps({"our_random": our_random, "our_learn": our_learn}[order["do"]](order)), flush=True)
     make, arguments = peer_arguments(order, importlib.import_module("sumo_rl.environment.env"))
     do = {"random": peer_random, "learn": peer_learn, "evaluate": peer_evaluate}[order["do"]]
     print("\n" + json.dumps(do(order, make, arguments)), flush=True)
@@ -429,7 +502,7 @@ def main():
     parser.add_argument("--install-peer", action="store_true")
     parser.add_argument("--peer-python", help="a Python interpreter with the peer installed")
     parser.add_argument("--networks", nargs="+", default=["one_light", "lights_grid"])
-    parser.add_argument("--parts", nargs="+", default=["rates", "delay"], choices=["rates", "delay"])
+    parser.add_argument("--parts", nargs="+", default=["rates", "delay"], choices=["rates", "delay", "python"])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--episodes", type=int, default=5, help="number of episodes in a measurement with random actions")
     parser.add_argument("--iterations", type=int, default=8, help=f"number of iterations in a measurement with PPO, with {EPISODES} episodes each")
@@ -452,7 +525,7 @@ def main():
         for name in args.networks:
             cfg = network(name, args.folder)
             for part in args.parts:
-                {"rates": rates, "delay": delay}[part](args, name, cfg, Path(scratch))
+                {"rates": rates, "delay": delay, "python": python_rates}[part](args, name, cfg, Path(scratch))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 /// JobWorkers counts the idle rollout workers (processes that run simulations) of this job on one
 /// node. Workers live as long as the job; a new pool starts only the workers that are missing
-/// (pool_start.cpp).
+/// (pool_start.cpp). A pool without MPI has a JobWorkers object of its own (own_workers.cpp).
 #pragma once
 
 #include <sys/types.h>
@@ -14,10 +14,12 @@ namespace traffic::rollout {
 /// Counts the workers of this node. Only the node's leader, its first rank, uses it.
 class JobWorkers {
  public:
-  /// The only object of this process. Its destructor ends the workers when this process exits. If
-  /// the process is killed, the workers notice that it is gone and end by themselves.
+  /// The object of this process, which all pools share that MPI starts. Its destructor ends the
+  /// workers when this process exits. If the process is killed, the workers notice that it is gone
+  /// and end by themselves.
   static JobWorkers& of_this_process();
 
+  JobWorkers() = default;
   ~JobWorkers();
   JobWorkers(const JobWorkers&) = delete;
   JobWorkers& operator=(const JobWorkers&) = delete;
@@ -37,8 +39,6 @@ class JobWorkers {
   void forget() { idle_ = 0; }
 
  private:
-  JobWorkers() = default;
-
   std::optional<NoticeBoard> board_;
   pid_t owner_ = 0;  ///< the process that created the board; a process forked from it must not end
                      ///< the workers

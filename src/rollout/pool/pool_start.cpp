@@ -1,5 +1,4 @@
-// Starts a pool of rollout workers on all nodes (pool_start.h).
-#include "pool_start.h"
+// Starts a pool of rollout workers on all nodes through MPI.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,38 +6,31 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "job_workers.h"
 #include "mpi_spawn.h"
 #include "pool_setup.h"
+#include "started_pool.h"
+#include "traffic/comm/mpi_session.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
 #include "traffic/core/process.h"
+#include "traffic/rollout/pool/worker_pool.h"
 #include "worker_watch.h"
 
 namespace traffic::rollout {
 namespace {
 
-// Time limits on an idle machine, in seconds. On one machine MPI starts a worker in 20 ms, and the
-// worker is ready at once. The limits are much longer, because on several machines MPI first starts
-// daemons, and programs may have to be loaded from a network file system.
+// Time limits on an idle machine, in seconds. On one machine MPI starts a worker in 20 ms. The
+// limit is much longer, because on several machines MPI first starts daemons.
 constexpr double kSpawn_s = 90.0;  ///< time for MPI to start the processes
-constexpr double kStart_s = 30.0;  ///< time for every started worker to give a sign of life
-constexpr double kMeet_s = 60.0;   ///< added to both limits for ranks that wait for other ranks
+constexpr double kMeet_s = 60.0;  ///< added to kSpawn_s and kStart_s for ranks that wait for others
+constexpr double kClose_s = 600.0;  ///< maximum time that ranks wait for each other in close()
 /// Number of attempts to start the workers. A start that failed because the machine was busy may
 /// succeed the second time.
 constexpr int kSpawns = 2;
-
-/// Factor by which a start may take longer than on an idle machine: the number of processes per
-/// core that run or wait.
-double slowdown() {
-  constexpr double kMost = 20.0;
-  const double cores = std::max(1U, std::thread::hardware_concurrency());
-  return std::clamp(load_average() / cores, 1.0, kMost);
-}
 
 /// The result of a step of the start on one rank, which all ranks receive. The result of a leader
 /// (first rank of a node) also tells where the memory of its node is.
@@ -180,8 +172,10 @@ void give_up(const PoolMemory& memory) {
   workers.forget();
 }
 
-}  // namespace
-
+/// Creates the memory of a pool on every node and starts the additional workers that the pool
+/// needs. Collective.
+/// @return the memory of this rank's node
+/// @throws as WorkerPool's constructor, the same on all ranks
 PoolMemory start_pool(const comm::MpiSession& session, const WorkerPoolSpec& spec) {
   for (int attempt = 1;; ++attempt) {
     std::optional<PoolMemory> memory;
@@ -203,5 +197,16 @@ PoolMemory start_pool(const comm::MpiSession& session, const WorkerPoolSpec& spe
     if (session.rank() == 0) fmt::print(stderr, "{}; trying once more\n", started.message.data());
   }
 }
+
+}  // namespace
+
+WorkerPool::WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& spec)
+    : WorkerPool(
+          StartedPool{
+              .memory = start_pool(session, spec),
+              .topology = session.topology(),
+              .workers = &JobWorkers::of_this_process(),
+              .meet = [&session] { session.rendezvous("the end of the simulations", kClose_s); }},
+          spec) {}
 
 }  // namespace traffic::rollout

@@ -9,9 +9,8 @@
 
 #include "job_workers.h"
 #include "pool_memory.h"
-#include "pool_start.h"
 #include "slot.h"
-#include "traffic/comm/mpi_session.h"
+#include "started_pool.h"
 #include "traffic/config/num_simulations.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
@@ -25,7 +24,6 @@ namespace {
 
 constexpr double kGlanceS = 0.5;  ///< seconds between checks of the workers while a rank waits
 constexpr double kCloseS = 10.0;  ///< seconds within which workers must end their simulations
-constexpr double kMeetS = 600.0;  ///< maximum seconds that ranks wait for each other in close()
 
 /// One environment of this rank.
 struct MyEnv {
@@ -44,36 +42,34 @@ std::filesystem::path program_beside_this_one(const std::string& name) {
 }
 
 struct WorkerPool::State {
-  explicit State(const comm::MpiSession& mpi_session) : session(mpi_session) {}
+  explicit State(StartedPool started) : pool(std::move(started)) {}
 
-  [[nodiscard]] bool is_leader() const { return session.topology().is_leader(); }
   [[nodiscard]] std::uint32_t local_rank() const {
-    return static_cast<std::uint32_t>(session.local_rank());
+    return static_cast<std::uint32_t>(pool.topology.local_rank());
   }
   void close();
   std::optional<Event> look(int env, MyEnv& my);
 
-  const comm::MpiSession& session;
-  std::optional<PoolMemory> memory;
+  StartedPool pool;
   std::vector<MyEnv> envs;      ///< one for each element of my_envs(), in this order
   double worker_silence_s = 0;  ///< a worker that is silent for longer counts as stopped
   std::int64_t oom_kills_before = num_oom_kills();
   bool closed = false;
 };
 
-WorkerPool::WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& spec)
-    : EnvPool(session.rank(), session.size(),
+WorkerPool::WorkerPool(StartedPool started, const WorkerPoolSpec& spec)
+    : EnvPool(started.topology.rank, started.topology.size,
               static_cast<int>(config::num_simulations(spec.rollout)), 2),
-      state_(std::make_unique<State>(session)) {
+      state_(std::make_unique<State>(std::move(started))) {
   state_->worker_silence_s = spec.worker_silence_s;
-  state_->memory.emplace(start_pool(session, spec));
-  const comm::Topology& topology = session.topology();
-  os::enter_self(rank_block(state_->memory->head(), state_->local_rank()).process);
+  const comm::Topology& topology = state_->pool.topology;
+  const PoolMemory& memory = state_->pool.memory;
+  os::enter_self(rank_block(memory.head(), state_->local_rank()).process);
   // Among all ranks, the k-th environment of this rank has index k * size + rank. Within the node
   // it has index k * local_size + local_rank.
   for (const int env : my_envs()) {
     const auto round = static_cast<std::uint32_t>(env / topology.size);
-    state_->envs.emplace_back(RankSlot(state_->memory->slot(
+    state_->envs.emplace_back(RankSlot(memory.slot(
         round * static_cast<std::uint32_t>(topology.local_size()) + state_->local_rank())));
   }
 }
@@ -81,7 +77,7 @@ WorkerPool::WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& sp
 WorkerPool::~WorkerPool() { state_->close(); }
 
 void WorkerPool::close() {
-  state_->session.rendezvous("the end of the simulations", kMeetS);
+  state_->pool.meet();
   state_->close();
 }
 
@@ -89,11 +85,10 @@ void WorkerPool::close() {
 /// next pool. If a worker does not end its simulations in time, the leader kills it; mpirun then
 /// ends the job.
 void WorkerPool::State::close() {
-  if (std::exchange(closed, true) || !is_leader() || !memory) return;
-  JobWorkers& workers = JobWorkers::of_this_process();
-  workers.board().withdraw(*memory);
-  close_pool(*memory, kCloseS);
-  workers.give_back(static_cast<int>(memory->geometry().num_workers()));
+  if (std::exchange(closed, true) || !pool.topology.is_leader()) return;
+  pool.workers->board().withdraw(pool.memory);
+  close_pool(pool.memory, kCloseS);
+  pool.workers->give_back(static_cast<int>(pool.memory.geometry().num_workers()));
 }
 
 /// Returns the event of an environment if it has answered or failed since the last call.
@@ -142,20 +137,21 @@ void WorkerPool::step(int env, std::span<const std::byte> order) {
 std::optional<Event> WorkerPool::wait_any(std::span<const int> envs, double timeout_s) {
   TRAFFIC_CHECK(std::any_of(envs.begin(), envs.end(), [this](int env) { return busy(env); }),
                 "none of the {} environments is busy", envs.size());
-  const Bell& bell = state_->memory->bell(state_->local_rank());
+  const PoolMemory& memory = state_->pool.memory;
+  const Bell& bell = memory.bell(state_->local_rank());
   const Stopwatch waited;
   while (true) {
     // The bell is read before the slots. An answer that arrives after a slot was read changes the
     // bell, so sleep_while_equal() returns at once.
     const auto rings = bell.rings.load(std::memory_order_acquire);
-    require_open(*state_->memory, kCloseS + kGlanceS);
+    require_open(memory, kCloseS + kGlanceS);
     for (const int env : envs) {
       if (auto event = state_->look(env, state_->envs[index_of(env)])) return event;
     }
     const double left_s = timeout_s - waited.seconds();
     if (left_s <= 0) return std::nullopt;
     if (!os::sleep_while_equal(bell.rings, rings, std::min(left_s, kGlanceS))) {
-      require_workers_alive(*state_->memory, state_->worker_silence_s, state_->oom_kills_before);
+      require_workers_alive(memory, state_->worker_silence_s, state_->oom_kills_before);
     }
   }
 }
@@ -188,8 +184,8 @@ void WorkerPool::reject(int env) {
 
 PoolCounters WorkerPool::counters() const {
   PoolCounters total;
-  for (std::uint32_t e = 0; e < state_->memory->geometry().num_envs; ++e) {
-    const SlotCounters& of_env = state_->memory->slot(e).head->counters;
+  for (std::uint32_t e = 0; e < state_->pool.memory.geometry().num_envs; ++e) {
+    const SlotCounters& of_env = state_->pool.memory.slot(e).head->counters;
     total.steps += of_env.steps.load(std::memory_order_relaxed);
     total.episodes += of_env.episodes.load(std::memory_order_relaxed);
     total.lost_episodes += of_env.lost.load(std::memory_order_relaxed);

@@ -68,8 +68,9 @@ void leave_signals_to_ranks() {
 int run_rollout_worker(int argc, char** argv) {
   const auto source = parse({argv, static_cast<std::size_t>(argc)});
   if (!source) {
-    fmt::print(stderr,
-               "rollout_worker cannot be started by hand: a training starts it through MPI\n");
+    fmt::print(
+        stderr,
+        "rollout_worker cannot be started by hand: a training or libtraffic_env.so starts it\n");
     return static_cast<int>(ExitCode::kConfig);
   }
   leave_signals_to_ranks();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -19,6 +20,12 @@ namespace {
 constexpr auto kPause = std::chrono::milliseconds(5);
 
 }  // namespace
+
+double slowdown() {
+  constexpr double kMost = 20.0;
+  const double cores = std::max(1U, std::thread::hardware_concurrency());
+  return std::clamp(load_average() / cores, 1.0, kMost);
+}
 
 void require_open(const PoolMemory& memory, double grace_s) {
   const PoolHead& pool = memory.pool();

@@ -6,6 +6,13 @@
 
 namespace traffic::rollout {
 
+/// Seconds within which every started worker must give a sign of life on an idle machine. The limit
+/// is long, because the program may have to be loaded from a network file system.
+inline constexpr double kStart_s = 30.0;
+/// Factor by which a start may take longer than on an idle machine: the number of processes per
+/// core that run or wait, at least 1.
+double slowdown();
+
 /// Requires that the pool can still be used.
 /// @param grace_s seconds to wait before throwing if the leader (first rank of the node) has closed
 /// the pool. In this time the leader can report its own error and end the job.
@@ -14,6 +21,7 @@ namespace traffic::rollout {
 void require_open(const PoolMemory& memory, double grace_s);
 
 /// Waits until all workers have given a sign of life. Only the leader calls it.
+/// @param timeout_s kStart_s on an idle machine, longer by the factor slowdown() on a busy one
 /// @throws WorkerError naming the first worker that has given no sign of life in time
 void wait_for_workers(const PoolMemory& memory, double timeout_s);
 

@@ -2,6 +2,7 @@
 #include "acting_lights.h"
 
 #include <algorithm>
+#include <string>
 
 #include "light_section.h"
 
@@ -19,6 +20,13 @@ void ActingLights::begin(const BeginningEpisode& episode) {
   graph_builder_.reset();
   if (setter_ == Setter::kRank && shows_graph_) graph_builder_.emplace(sumo_->road());
   costs_s_.assign(sumo_->road().lights.size(), 0.0);
+  shows_idle_ = setter_ == Setter::kRank && episode.spec.idle_lights;
+  ids_.clear();
+  if (!shows_idle_) return;
+  for (const std::string& id : sumo_->road().lights) {
+    ids_.insert(ids_.end(), id.begin(), id.end());
+    ids_.push_back('\0');
+  }
 }
 
 void ActingLights::begin_period() { std::fill(costs_s_.begin(), costs_s_.end(), 0.0); }
@@ -41,13 +49,19 @@ void ActingLights::note_step(const MadeStep& /*step*/) {
 void ActingLights::write(ByteWriter& section, bool /*terminated*/, bool done) {
   choices_.clear();
   rows_.clear();
+  idle_.clear();
+  idle_rows_.clear();
   if (setter_ == Setter::kRank && !done) chooser_.find(sumo_->signals(), choices_, rows_);
+  if (shows_idle_) chooser_.find_idle(sumo_->signals(), idle_, idle_rows_);
   const bool shows_graph = graph_builder_ && !choices_.empty();
   if (shows_graph) graph_builder_->build(sumo_->signals(), graph_);
   write_lights({.cost_s = costs_s_,
                 .choices = choices_,
                 .rows = rows_,
-                .graph = shows_graph ? graph_.view() : scene::SignalGraphView{}},
+                .graph = shows_graph ? graph_.view() : scene::SignalGraphView{},
+                .idle = idle_,
+                .idle_rows = idle_rows_,
+                .ids = ids_},
                section);
 }
 

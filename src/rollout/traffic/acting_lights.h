@@ -37,7 +37,8 @@ class ActingLights final : public AgentInSimulation {
   };
 
   LightChooser chooser_;
-  bool shows_graph_;  ///< whether the rank needs the graph of all lights
+  bool shows_graph_;         ///< whether the rank needs the graph of all lights
+  bool shows_idle_ = false;  ///< value of EpisodeSpec::idle_lights
   sim::SumoEnv* sumo_ = nullptr;
   LightCost cost_;  ///< of the present episode
   Setter setter_ = Setter::kProgram;
@@ -47,6 +48,9 @@ class ActingLights final : public AgentInSimulation {
   std::vector<LightChoice> choices_;  ///< lights for which the policy must choose
   std::vector<float> rows_;           ///< features of the greens among which they can choose
   scene::SignalGraph graph_;
+  std::vector<LightChoice> idle_;  ///< lights that may not switch; empty unless shows_idle_
+  std::vector<float> idle_rows_;   ///< features of their greens
+  std::vector<char> ids_;          ///< LightSection::ids
 };
 
 }  // namespace traffic::rollout

@@ -71,6 +71,22 @@ void LightChooser::find(const scene::SignalView& view, std::vector<LightChoice>&
   }
 }
 
+void LightChooser::find_idle(const scene::SignalView& view, std::vector<LightChoice>& idle,
+                             std::vector<float>& rows) const {
+  idle.clear();
+  rows.clear();
+  const scene::SignalBook& book = view.book();
+  for (int light = 0; light < book.num_lights(); ++light) {
+    const auto options = static_cast<std::int32_t>(book.options(light).size());
+    if (options < 2 || book.may_switch(light, period_s_)) continue;
+    view.append_features(light, rows);
+    const bool keeps = mode_ == scene::SignalMode::kKeepsPrograms;
+    idle.push_back({.light = light,
+                    .num_greens = options,
+                    .present = keeps ? static_cast<std::int32_t>(kStay) : book.present(light)});
+  }
+}
+
 std::span<const scene::SignalCommand> LightChooser::commands(
     const scene::SignalView& view, std::span<const scene::SignalCommand> chosen) {
   if (mode_ == scene::SignalMode::kTakesOver) return chosen;

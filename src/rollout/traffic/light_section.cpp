@@ -13,29 +13,35 @@ constexpr std::size_t kMaxLights = std::size_t{1} << 15;  // more than any city 
 constexpr std::size_t kAnswerBytes = std::size_t{16}
                                      << 20;  // enough for the lights of a large city
 
-/// Head of the section: numbers of elements. The arrays cost_s, choices and rows follow, then the
-/// graph if num_nodes is not 0.
+/// Head of the section: numbers of elements. The arrays cost_s, choices, rows, idle, idle_rows and
+/// ids follow, then the graph if num_nodes is not 0.
 struct LightsHead {
   std::uint32_t num_lights;
   std::uint32_t num_choices;
   std::uint32_t num_rows;
+  std::uint32_t num_idle;
+  std::uint32_t num_idle_rows;
+  std::uint32_t num_id_chars;
   std::uint32_t num_nodes;
   std::uint32_t num_edges;
 };
 
-void check_choices(const LightSection& lights, std::uint64_t rows) {
+/// @param rows number of rows that belong to the choices
+/// @param least_present smallest valid value of LightChoice::present
+void check_choices(std::span<const LightChoice> choices, std::uint64_t rows, std::size_t num_lights,
+                   std::int32_t least_present) {
   std::uint64_t announced = 0;
   std::int32_t light = -1;
-  for (const LightChoice& choice : lights.choices) {
+  for (const LightChoice& choice : choices) {
     const bool ordered =
-        choice.light > light && static_cast<std::size_t>(choice.light) < lights.cost_s.size();
-    if (!ordered || choice.num_greens < 2 || choice.present < 0 ||
+        choice.light > light && static_cast<std::size_t>(choice.light) < num_lights;
+    if (!ordered || choice.num_greens < 2 || choice.present < least_present ||
         choice.present >= choice.num_greens) {
       throw WorkerError(
           "the observation lists light {} with {} greens and present green {}; expected lights "
           "below {} in ascending order, at least 2 greens, and the index of one of them as the "
           "present green",
-          choice.light, choice.num_greens, choice.present, lights.cost_s.size());
+          choice.light, choice.num_greens, choice.present, num_lights);
     }
     light = choice.light;
     announced += static_cast<std::uint64_t>(choice.num_greens);
@@ -68,10 +74,16 @@ void read_lights(ByteReader& reader, Period& period) {
   out.choices = reader.take<LightChoice>(head.num_choices, "choices");
   const std::uint64_t rows = head.num_rows;
   out.rows = reader.take<float>(rows * scene::signal_features().size(), "rows");
+  out.idle = reader.take<LightChoice>(head.num_idle, "idle");
+  const std::uint64_t idle_rows = head.num_idle_rows;
+  out.idle_rows = reader.take<float>(idle_rows * scene::signal_features().size(), "idle_rows");
+  out.ids = reader.take<char>(head.num_id_chars, "ids");
   out.graph = read_graph(reader, head.num_nodes, head.num_edges);
   require_plausible(out.cost_s, "cost_s");
   require_plausible(out.rows, "rows");
-  check_choices(out, rows);
+  require_plausible(out.idle_rows, "idle_rows");
+  check_choices(out.choices, rows, out.cost_s.size(), 0);
+  check_choices(out.idle, idle_rows, out.cost_s.size(), -1);
   if (head.num_nodes != 0 && head.num_nodes != head.num_lights) {
     throw WorkerError("the graph in the observation has {} lights, expected {}", head.num_nodes,
                       head.num_lights);
@@ -81,15 +93,21 @@ void read_lights(ByteReader& reader, Period& period) {
 }  // namespace
 
 void write_lights(const LightSection& lights, ByteWriter& section) {
-  section.put_one(
-      LightsHead{.num_lights = count_of(lights.cost_s.size()),
-                 .num_choices = count_of(lights.choices.size()),
-                 .num_rows = count_of(lights.rows.size() / scene::signal_features().size()),
-                 .num_nodes = static_cast<std::uint32_t>(lights.graph.num_nodes()),
-                 .num_edges = count_of(lights.graph.edge_src.size())});
+  section.put_one(LightsHead{
+      .num_lights = count_of(lights.cost_s.size()),
+      .num_choices = count_of(lights.choices.size()),
+      .num_rows = count_of(lights.rows.size() / scene::signal_features().size()),
+      .num_idle = count_of(lights.idle.size()),
+      .num_idle_rows = count_of(lights.idle_rows.size() / scene::signal_features().size()),
+      .num_id_chars = count_of(lights.ids.size()),
+      .num_nodes = static_cast<std::uint32_t>(lights.graph.num_nodes()),
+      .num_edges = count_of(lights.graph.edge_src.size())});
   section.put(lights.cost_s);
   section.put(lights.choices);
   section.put(lights.rows);
+  section.put(lights.idle);
+  section.put(lights.idle_rows);
+  section.put(lights.ids);
   section.put(lights.graph.node_features);
   section.put(lights.graph.edge_ptr);
   section.put(lights.graph.edge_src);

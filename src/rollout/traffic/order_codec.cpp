@@ -28,7 +28,8 @@ struct EpisodeRecord {
   std::uint8_t observed;
   std::uint8_t saves;
   std::uint8_t advises;
-  std::array<char, 173> controller;
+  std::uint8_t idle_lights;
+  std::array<char, 172> controller;
 };
 static_assert(sizeof(EpisodeRecord) == kEpisodeBytes);
 
@@ -56,6 +57,7 @@ std::array<std::byte, kEpisodeBytes> write_episode(const EpisodeSpec& spec) {
                        .observed = spec.observed,
                        .saves = spec.store.saves,
                        .advises = spec.advises,
+                       .idle_lights = spec.idle_lights,
                        .controller = {}};
   TRAFFIC_CHECK(spec.controller.size() < record.controller.size(),
                 "the description of controller '{}' is longer than {} characters", spec.controller,
@@ -80,6 +82,7 @@ EpisodeSpec read_episode(std::span<const std::byte> bytes) {
           .controller = record.controller.data(),
           .advises = record.advises != 0,
           .observed = record.observed != 0,
+          .idle_lights = record.idle_lights != 0,
           .store = {.piece_s = record.piece_s, .key = record.store_key, .saves = record.saves != 0},
           .light_cost = {.delay = record.light_delay,
                          .co2_s_per_g = record.light_co2_s_per_g,

@@ -32,16 +32,14 @@ Programs sumo_programs(const std::vector<std::string>& agents) {
           .environment = program_beside_this_one(std::string(environment))};
 }
 
-std::unique_ptr<EnvPool> start_sumo_pool(const comm::MpiSession& session,
-                                         const config::Config& config, const Programs& programs) {
-  return std::make_unique<WorkerPool>(
-      session, WorkerPoolSpec{.rollout = config.rollout,
-                              .programs = programs,
-                              .settings = config::to_toml(config),
-                              .max_order_bytes = order_bytes(config),
-                              .max_answer_bytes = period_bytes(config),
-                              .worker_silence_s = std::min(WorkerPoolSpec{}.worker_silence_s,
-                                                           config.comm.timeout_s / 2)});
+WorkerPoolSpec sumo_pool_spec(const config::Config& config, const Programs& programs) {
+  return {
+      .rollout = config.rollout,
+      .programs = programs,
+      .settings = config::to_toml(config),
+      .max_order_bytes = order_bytes(config),
+      .max_answer_bytes = period_bytes(config),
+      .worker_silence_s = std::min(WorkerPoolSpec{}.worker_silence_s, config.comm.timeout_s / 2)};
 }
 
 TrafficPool::TrafficPool(std::unique_ptr<EnvPool> pool)

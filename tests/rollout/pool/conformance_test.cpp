@@ -47,7 +47,7 @@ class PoolTest : public ::testing::Test {
 TYPED_TEST_SUITE(PoolTest, testing::Pools);
 
 TYPED_TEST(PoolTest, AnEnvironmentBelongsToTheRankOfItsNumber) {
-  const auto& session = traffic::testing::mpi_session();
+  const testing::Ranks ranks = TypeParam::ranks();
   EnvPool& pool = *this->pool_;
   EXPECT_EQ(pool.num_envs(), kEnvs);
   std::vector<int> grouped;
@@ -55,11 +55,11 @@ TYPED_TEST(PoolTest, AnEnvironmentBelongsToTheRankOfItsNumber) {
     grouped.insert(grouped.end(), group.begin(), group.end());
   }
   EXPECT_THAT(grouped, ::testing::ElementsAreArray(pool.my_envs()));
-  EXPECT_THAT(grouped, SizeIs(kEnvs / session.size()));
-  for (const int env : pool.my_envs()) EXPECT_EQ(env % session.size(), session.rank());
+  EXPECT_THAT(grouped, SizeIs(kEnvs / ranks.size));
+  for (const int env : pool.my_envs()) EXPECT_EQ(env % ranks.size, ranks.rank);
   EXPECT_THROW((void)pool.busy(kEnvs), Error);
-  if (session.size() > 1) {
-    EXPECT_THROW(pool.reset(session.rank() + 1, {}), Error)
+  if (ranks.size > 1) {
+    EXPECT_THROW(pool.reset(ranks.rank + 1, {}), Error)
         << "the environment is another rank's, or does not exist";
   }
 }

@@ -90,6 +90,7 @@ TEST(OrderCodec, ReturnsTheEpisodeThatWasWritten) {
       .controller = "meter",
       .advises = true,
       .observed = false,
+      .idle_lights = true,
       .store = {.piece_s = 600, .key = 0x1234567812345678, .saves = true},
       .light_cost = {
           .delay = 0.5, .co2_s_per_g = 2, .electricity_s_per_wh = 3, .distance_s_per_m = -0.25}};
@@ -103,6 +104,7 @@ TEST(OrderCodec, ReturnsTheEpisodeThatWasWritten) {
   EXPECT_EQ(read.controller, spec.controller);
   EXPECT_EQ(read.advises, spec.advises);
   EXPECT_EQ(read.observed, spec.observed);
+  EXPECT_EQ(read.idle_lights, spec.idle_lights);
   EXPECT_EQ(read.store.piece_s, spec.store.piece_s);
   EXPECT_EQ(read.store.key, spec.store.key);
   EXPECT_EQ(read.store.saves, spec.store.saves);

@@ -263,6 +263,11 @@ TEST(PeriodCodec, ReturnsTheSectionOfTheLights) {
   ASSERT_EQ(read.of<LightSection>().choices.size(), 2U);
   EXPECT_EQ(read.of<LightSection>().choices[1].light, 2);
   EXPECT_EQ(read.of<LightSection>().choices[1].num_greens, 3);
+  ASSERT_EQ(read.of<LightSection>().idle.size(), 1U);
+  EXPECT_EQ(read.of<LightSection>().idle[0].light, 1);
+  EXPECT_EQ(read.of<LightSection>().idle[0].present, -1);
+  EXPECT_THAT(read.of<LightSection>().idle_rows, ElementsAreArray(lights.idle_rows));
+  EXPECT_THAT(read.of<LightSection>().ids, ElementsAreArray(lights.ids));
   EXPECT_EQ(read.of<LightSection>().graph.num_nodes(), 3);
   EXPECT_THAT(read.of<LightSection>().graph.node_features,
               ElementsAreArray(lights.graph.node_features));
@@ -316,6 +321,11 @@ TEST(PeriodCodec, RefusesImpossibleSectionsOfLights) {
   refusal([](Lights& w) { w.choices[1].light = 0; }, "lists light 0");
   refusal([](Lights& w) { w.choices[0].present = 2; }, "present green 2");
   refusal([](Lights& w) { w.choices[0].num_greens = 4; }, "has features of 5 greens");
+  refusal([](Lights& w) { w.choices[0].present = -1; }, "present green -1");
+  refusal([](Lights& w) { w.idle[0].light = 3; }, "lists light 3");
+  refusal([](Lights& w) { w.idle[0].present = -2; }, "present green -2");
+  refusal([](Lights& w) { w.idle[0].num_greens = 3; }, "has features of 2 greens");
+  refusal([](Lights& w) { w.idle_rows[1] = INFINITY; }, "infinity");
   refusal([](Lights& w) { w.graph.node_features[3] = INFINITY; }, "infinity");
   refusal([](Lights& w) { w.graph.edge_features[1] = std::nanf(""); }, "NaN");
   refusal([](Lights& w) { w.graph.edge_src[1] = 3; }, "node 3, but there are only 3 nodes");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "rollout/traffic/light_section.h"
@@ -36,13 +37,17 @@ inline scene::GraphFrame make_frame(std::uint32_t n, double time_s) {
   return frame;
 }
 
-/// Observations of three lights, two of which may choose.
+/// Observations of three lights, two of which may choose. The remaining light shows none of its
+/// options.
 struct LightFixture {
   std::vector<double> cost_s{1.5, 0.0, 2.25};
   std::vector<LightChoice> choices{{.light = 0, .num_greens = 2, .present = 1},
                                    {.light = 2, .num_greens = 3, .present = 0}};
   std::vector<float> rows = std::vector<float>(5 * scene::signal_features().size(), 0.5F);
   scene::SignalGraph graph = make_graph();
+  std::vector<LightChoice> idle{{.light = 1, .num_greens = 2, .present = -1}};
+  std::vector<float> idle_rows = std::vector<float>(2 * scene::signal_features().size(), 0.75F);
+  std::string ids{"A\0BC\0D\0", 7};
 
   /// The first light sees both others.
   static scene::SignalGraph make_graph() {
@@ -55,7 +60,13 @@ struct LightFixture {
   }
   /// @return views into this fixture
   [[nodiscard]] LightSection section() const {
-    return {.cost_s = cost_s, .choices = choices, .rows = rows, .graph = graph.view()};
+    return {.cost_s = cost_s,
+            .choices = choices,
+            .rows = rows,
+            .graph = graph.view(),
+            .idle = idle,
+            .idle_rows = idle_rows,
+            .ids = ids};
   }
 };
 

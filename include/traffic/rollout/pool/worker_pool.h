@@ -39,10 +39,10 @@ struct WorkerPoolSpec {
   double worker_silence_s = 60.0;
 };
 
-/// Rank 0 starts rollout_worker processes through MPI, on every node as many as the environments of
-/// its ranks need. Each worker keeps the processes of a few environments running. The workers live
-/// as long as the job: a new pool reuses the workers of pools that have ended, and rank 0 starts
-/// only the additional workers that it needs.
+/// In a training, rank 0 starts rollout_worker processes through MPI, on every node as many as the
+/// environments of its ranks need. Each worker keeps the processes of a few environments running.
+/// The workers live as long as the job: a new pool reuses the workers of pools that have ended, and
+/// rank 0 starts only the additional workers that it needs.
 ///
 /// Orders and answers pass through memory that the ranks and environments of a node share. Waiting
 /// processes sleep. The constructor and close() are collective.
@@ -54,6 +54,10 @@ class WorkerPool final : public EnvPool {
   /// of life in time; the time limit grows with the load of the machine
   /// @throws ResourceError if the user's limits on open files or processes are too low
   WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& spec);
+  /// Starts the workers as child processes of this process, which uses all environments alone and
+  /// needs no MPI. The kernel ends the workers when the calling thread ends.
+  /// @throws as the other constructor
+  explicit WorkerPool(const WorkerPoolSpec& spec);
   /// Ends the environments of this node if close() was not called, for example after an error.
   ~WorkerPool() override;
 
@@ -72,6 +76,10 @@ class WorkerPool final : public EnvPool {
 
  private:
   struct State;
+  struct StartedPool;
+  WorkerPool(StartedPool started, const WorkerPoolSpec& spec);
+  static StartedPool start_alone(const WorkerPoolSpec& spec);
+
   std::unique_ptr<State> state_;
 };
 

@@ -56,6 +56,9 @@ struct EpisodeSpec {
   /// Whether the simulation sends the observations of the agents. If not, it sends scores only,
   /// which costs less.
   bool observed = true;
+  /// Whether the simulation also describes the lights that may not switch now (LightSection::idle).
+  /// Trainings do without, because their policies decide only for lights that may switch.
+  bool idle_lights = false;
   PieceStore store{};
   LightCost light_cost{};
 };

@@ -44,6 +44,12 @@ class LightChooser {
   /// @param rows [sum of num_greens, scene::signal_features()]
   void find(const scene::SignalView& view, std::vector<LightChoice>& choices,
             std::vector<float>& rows);
+  /// Finds the lights that have at least two options but may not switch now. No option is marked as
+  /// advised, because nothing can be chosen.
+  /// @param idle overwritten; LightChoice::present is -1 if the light shows none of its options
+  /// @param rows overwritten with the features of their options
+  void find_idle(const scene::SignalView& view, std::vector<LightChoice>& idle,
+                 std::vector<float>& rows) const;
   /// Translates choices into commands.
   /// @param chosen the option chosen for each light that find() has listed; SignalCommand::green is
   /// the index of the option

@@ -48,6 +48,11 @@ struct LightSection {
   std::span<const float> rows;  ///< [sum of num_greens, F] features of the options of all choices
   scene::SignalGraphView graph{};  ///< graph of all lights; empty if lights.encoder_layers is 0
                                    ///< or no light chooses
+  // The following are empty without EpisodeSpec::idle_lights.
+  std::span<const LightChoice> idle;  ///< lights with options that may not switch now, in ascending
+                                      ///< order; `present` is -1 if the light shows none of them
+  std::span<const float> idle_rows;   ///< features of the options of all lights in `idle`
+  std::span<const char> ids;          ///< SUMO's id of each light, each followed by a zero
 };
 
 /// One control period of S simulation steps on a road with C conflicts, with T terms. The answer to

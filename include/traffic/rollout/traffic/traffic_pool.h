@@ -43,10 +43,16 @@ namespace traffic::rollout {
 /// @throws ConfigError if two agents need different simulation programs
 Programs sumo_programs(const std::vector<std::string>& agents = {});
 
+/// Programs, sizes and limits of a pool of SUMO simulations.
+WorkerPoolSpec sumo_pool_spec(const config::Config& config, const Programs& programs);
+
 /// Starts SUMO simulations in processes of their own. Collective.
 /// @throws as WorkerPool
-std::unique_ptr<EnvPool> start_sumo_pool(const comm::MpiSession& session,
-                                         const config::Config& config, const Programs& programs);
+inline std::unique_ptr<EnvPool> start_sumo_pool(const comm::MpiSession& session,
+                                                const config::Config& config,
+                                                const Programs& programs) {
+  return std::make_unique<WorkerPool>(session, sumo_pool_spec(config, programs));
+}
 
 /// Encodes episodes and orders for an EnvPool, and decodes and checks its answers. If an answer is
 /// not a valid period, the episode is lost, as if its simulation had died.
