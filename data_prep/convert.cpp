@@ -32,22 +32,24 @@ void check(const ConvertOptions& options) {
 void tell(const ConvertedInput& input) {
   if (!input.remark.empty()) spdlog::info("{}: {}", input.input, input.remark);
   if (input.gaps > 0) {
-    spdlog::info("{}: {} gaps in the times; a new episode begins after each gap", input.input,
-                 input.gaps);
+    spdlog::info("{}: {} in the times; a new episode begins after each gap", input.input,
+                 counted(input.gaps, "gap"));
   }
   if (input.jumps > 0) {
     spdlog::info(
-        "{}: {} times a vehicle was at a place that it cannot have driven to; from there on it "
-        "counts as a new vehicle",
-        input.input, input.jumps);
+        "{}: {} of a vehicle to a place that it cannot have driven to; from there on it counts as "
+        "a "
+        "new vehicle",
+        input.input, counted(input.jumps, "jump"));
   }
   if (!input.missing.empty()) {
-    spdlog::info("{}: the input lacks {} features, which are marked as missing: {}", input.input,
-                 input.missing.size(), fmt::join(input.missing, ", "));
+    spdlog::info("{}: the input lacks {}, marked as missing: {}", input.input,
+                 counted(static_cast<std::int64_t>(input.missing.size()), "feature"),
+                 fmt::join(input.missing, ", "));
   }
   if (input.skipped > 0) {
-    spdlog::warn("{}: {} rows or parts with problems were skipped; the first problems:",
-                 input.input, input.skipped);
+    spdlog::warn("{}: skipped {} (rows or parts with problems); the first problems:", input.input,
+                 counted(input.skipped, "piece"));
     for (const auto& example : input.skipped_examples) spdlog::warn("  {}", example);
   }
 }

@@ -12,6 +12,7 @@
 #include "command.h"
 #include "traffic/config/option_help.h"
 #include "traffic/core/error.h"
+#include "traffic/core/path_error.h"
 #include "traffic/core/version.h"
 #include "traffic/report/logging.h"
 
@@ -63,8 +64,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "data_prep: out of memory\n");
     return static_cast<int>(ExitCode::kResources);
   } catch (const std::filesystem::filesystem_error& error) {
-    std::fprintf(stderr, "data_prep: %s: %s; check the path\n", error.path1().c_str(),
-                 error.code().message().c_str());
+    std::fprintf(stderr, "data_prep: %s\n", path_error_text(error).c_str());
     return static_cast<int>(ExitCode::kConfig);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "data_prep: %s\n", error.what());

@@ -193,8 +193,9 @@ ExitCode record(RecordOptions options, const std::string& command_line) {
   look_at_network(config, plan);
   prepare_folder(options.out, options.force);
   const auto tasks = make_jobs(plan, sim::env_options(config.env), options.out);
-  spdlog::info("recording {} episodes into {} files, {} files at the same time",
-               plan.episodes.size(), tasks.size(), jobs);
+  spdlog::info("recording {} into {}, {} at the same time",
+               counted(static_cast<std::int64_t>(plan.episodes.size()), "episode"),
+               counted(static_cast<std::int64_t>(tasks.size()), "file"), jobs);
   install_stop_handlers();
   const Stopwatch watch;
   PoolResult result;

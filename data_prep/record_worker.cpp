@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "traffic/core/clock.h"
@@ -19,6 +20,8 @@ namespace traffic::data_prep {
 namespace {
 
 constexpr double kHeartbeatSeconds = 1.0;
+/// Ids of vehicles in an episode are smaller.
+constexpr std::uint32_t kFirstNewNumber = std::uint32_t{1} << 31U;
 
 sim::EnvOptions at_first_episode(const RecordJob& job, const RecordPlan& plan) {
   sim::EnvOptions options = job.env;
@@ -78,13 +81,17 @@ class Recorder {
                           .split = episode.split,
                           .demand_scale = episode.demand_scale,
                           .controller = episode.controller});
+    numbers_.clear();
     std::int64_t steps = 0;
     while (!env_.done() && (options_.max_steps == 0 || steps < options_.max_steps)) {
       pulse_.check_stop();
       (void)driver_.act(env_);
       env_.step();
       ++steps;
-      if (steps % options_.record_every == 0) writer.append(env_.frame());
+      for (const std::uint32_t id : env_.teleported()) {
+        numbers_[id] = kFirstNewNumber + next_number_++;
+      }
+      if (steps % options_.record_every == 0) append(writer);
       pulse_.end_steps(1);
     }
     writer.end_episode();
@@ -92,8 +99,24 @@ class Recorder {
   }
 
  private:
+  /// Appends the present frame. A vehicle that SUMO has teleported counts as a new vehicle, since a
+  /// world model must not learn from the jump.
+  void append(data::DatasetWriter& writer) {
+    if (numbers_.empty()) {
+      writer.append(env_.frame());
+      return;
+    }
+    scene::GraphFrame frame = env_.frame();
+    for (std::uint32_t& id : frame.vehicle_id) {
+      if (const auto found = numbers_.find(id); found != numbers_.end()) id = found->second;
+    }
+    writer.append(frame);
+  }
+
   const RecordOptions& options_;
   Pulse pulse_;
+  std::unordered_map<std::uint32_t, std::uint32_t> numbers_;  ///< of vehicles after a teleport
+  std::uint32_t next_number_ = 0;
   sim::SumoEnv env_;
   std::vector<std::unique_ptr<scene::Controller>> controllers_;
   sim::ControllerDriver driver_;

@@ -10,6 +10,8 @@
 #include "command.h"
 #include "digests.h"
 #include "file_jobs.h"
+#include "traffic/core/error.h"
+#include "traffic/core/text.h"
 #include "traffic/data/scene_file.h"
 #include "traffic/data/verify.h"
 #include "traffic/report/table.h"
@@ -56,12 +58,14 @@ ExitCode verify(const VerifyOptions& options) {
   const auto answers = run_apart(jobs, {.label = "verify", .folder = {}, .jobs = options.jobs});
   report::Table table({"file", "problems"});
   std::vector<std::string> all;
+  ExitCode code = ExitCode::kData;  // unless a file could not be checked for another reason
   std::vector<data::FileDigest> sound;
   std::map<std::string, std::vector<std::string>> lacking;  ///< missing features of each file
   for (std::size_t i = 0; i < paths.size(); ++i) {
     std::vector<std::string> problems;
     if (!answers[i].error.empty()) {
       problems.push_back(answers[i].error);
+      if (answers[i].code != ExitCode::kData) code = answers[i].code;
     } else {
       problems = answers[i].answer.at("problems");
     }
@@ -92,7 +96,11 @@ ExitCode verify(const VerifyOptions& options) {
     for (const auto& problem : all) std::printf("%s\n", problem.c_str());
     std::printf("files: %zu, problems: %zu\n", paths.size(), all.size());
   }
-  return all.empty() ? ExitCode::kDone : ExitCode::kData;
+  if (all.empty()) return ExitCode::kDone;
+  throw Error(fmt::format("found {} in {}: the output lists each with what to do",
+                          counted(static_cast<std::int64_t>(all.size()), "problem"),
+                          counted(static_cast<std::int64_t>(paths.size()), "file")),
+              code);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "recording_writer.h"
 #include "scene_conversion.h"
 #include "traffic/core/error.h"
+#include "traffic/core/text.h"
 #include "walk.h"
 
 namespace traffic::data_prep {
@@ -65,15 +66,16 @@ class Conversion {
       writer.end_episode();
       if (walked.step_s == 0 || result.frames == 0) {
         throw DataError(
-            "{}: has fewer than two frames at different times ({} rows or parts with problems were "
-            "skipped); expected at least two",
+            "{}: has fewer than two frames at growing times (rows or parts with problems that were "
+            "skipped: {}); expected at least two, each later than the one before",
             result.input, problems.count());
       }
       if (maker->num_vehicles() == 0) {
         throw DataError(
-            "{}: has {} frames, but no vehicle ({} rows or parts with problems were skipped; "
-            "persons and containers are not vehicles)",
-            result.input, result.frames, problems.count());
+            "{}: has {}, but no vehicle (rows or parts with problems that were skipped: {}; "
+            "persons "
+            "and containers are not vehicles)",
+            result.input, counted(result.frames, "frame"), problems.count());
       }
       result.gaps = walked.gaps;
       result.jumps = walked.jumps;

@@ -7,6 +7,7 @@
 #include "csv_reader.h"
 #include "formats.h"
 #include "traffic/core/error.h"
+#include "traffic/core/text.h"
 
 namespace traffic::data_prep {
 namespace {
@@ -55,15 +56,17 @@ class FcdCsv final : public Recording {
     if (open && !sink(frame)) return;
     if (vehicles_ == 0 && others_ > 0) {
       throw DataError(
-          "{}: has no vehicle on a lane, only {} rows with an edge, which are persons, containers "
-          "or vehicles of a mesoscopic simulation; record a microscopic simulation",
-          input_->name(), others_);
+          "{}: has no vehicle on a lane, only {} with an edge, from persons, containers or "
+          "vehicles of a mesoscopic simulation; record a microscopic simulation",
+          input_->name(), counted(others_, "row"));
     }
   }
 
   [[nodiscard]] double share_read() const override { return input_->share_read(); }
   [[nodiscard]] std::string remark() const override {
-    return others_ == 0 ? "" : fmt::format("{} rows of persons and containers left out", others_);
+    return others_ == 0
+               ? ""
+               : fmt::format("left out {} of persons and containers", counted(others_, "row"));
   }
 
  private:

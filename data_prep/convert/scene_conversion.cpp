@@ -15,6 +15,7 @@
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 #include "traffic/core/hash.h"
+#include "traffic/core/text.h"
 #include "traffic/core/version.h"
 #include "traffic/data/scene_file.h"
 #include "traffic/os/affinity.h"
@@ -117,9 +118,10 @@ class SceneConversion {
     maker.finish();
     if (walked.step_s == 0 || maker.num_vehicles() == 0) {
       throw DataError(
-          "{}: has {} frames and {} vehicles on lanes of the --network ({} rows or parts with "
-          "problems were skipped); expected a recording of traffic on this network",
-          result.input, walked.frames, maker.num_vehicles(), problems.count());
+          "{}: has {} and {} on lanes of the --network (rows or parts with problems that were "
+          "skipped: {}); expected a recording of traffic on this network",
+          result.input, counted(walked.frames, "frame"), counted(maker.num_vehicles(), "vehicle"),
+          problems.count());
     }
     result.gaps = walked.gaps;
     result.jumps = walked.jumps;

@@ -87,6 +87,10 @@ TextInput::TextInput(const std::string& path, std::string shown)
   }
   head_.resize(filled);
   if (filled == 0) throw DataError("{}: is empty; expected recorded traffic", name_);
+  if (head_.starts_with("PAR1")) {
+    throw DataError("{}: is a Parquet table; let SUMO write XML or CSV (--fcd-output NAME.xml)",
+                    name_);
+  }
   if (head_.starts_with("\xFF\xFE") || head_.starts_with("\xFE\xFF") ||
       head_.find('\0') != std::string::npos) {
     throw DataError(

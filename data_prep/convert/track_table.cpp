@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "traffic/core/text.h"
+
 namespace traffic::data_prep {
 namespace {
 
@@ -85,7 +87,7 @@ bool TrackTable::play(const std::function<LanePlace(const TrackRow&)>& lane_of,
 }
 
 std::string repeated_rows_remark(std::int64_t rows) {
-  return rows == 0 ? "" : fmt::format("; {} rows that repeat others were dropped", rows);
+  return rows == 0 ? "" : fmt::format("; dropped {}, as others say the same", counted(rows, "row"));
 }
 
 }  // namespace traffic::data_prep

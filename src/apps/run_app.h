@@ -5,10 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <string>
 
 #include "traffic/config/option_help.h"
 #include "traffic/core/error.h"
+#include "traffic/core/path_error.h"
 #include "traffic/core/version.h"
 
 namespace traffic {
@@ -23,6 +25,9 @@ int run_guarded(const std::string& program, const Body& body) {
   } catch (const Error& error) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), error.what());
     return static_cast<int>(error.code());
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::fprintf(stderr, "%s: %s\n", program.c_str(), path_error_text(error).c_str());
+    return static_cast<int>(ExitCode::kConfig);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), error.what());
     return static_cast<int>(ExitCode::kInternal);

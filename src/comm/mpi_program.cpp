@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "job_end.h"
 #include "mpi_check.h"
 #include "traffic/comm/mpi_session.h"
+#include "traffic/core/path_error.h"
 #include "traffic/core/watchdog.h"
 #include "transport.h"
 
@@ -43,6 +45,8 @@ int run_body(MpiSession& session, const std::function<int(MpiSession&)>& body) {
     return body(session);
   } catch (const Error& error) {
     session.abort_job(error.code(), error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    session.abort_job(ExitCode::kConfig, path_error_text(error));
   } catch (const std::bad_alloc&) {
     session.abort_job(ExitCode::kResources, "out of memory: use smaller batches or fewer ranks");
   } catch (const c10::OutOfMemoryError& error) {

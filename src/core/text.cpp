@@ -116,6 +116,10 @@ std::string html_escaped(std::string_view text) {
   return out;
 }
 
+std::string counted(std::int64_t count, std::string_view noun, std::string_view ending) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
+}
+
 std::string human_bytes(std::int64_t bytes) {
   constexpr std::array<const char*, 6> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   auto value = static_cast<double>(bytes);

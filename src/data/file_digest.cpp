@@ -6,6 +6,7 @@
 
 #include "problems.h"
 #include "traffic/core/hash.h"
+#include "traffic/core/text.h"
 
 namespace traffic::data {
 namespace {
@@ -122,10 +123,10 @@ std::vector<std::string> find_leaks(std::span<const FileDigest> files) {
       }
       for (const auto& [there, shared] : frames.add(place, episode)) {
         problems.add(fmt::format(
-            "duplicate samples: frame {} of {} has the same content as frame {} of {} ({} frames "
-            "in all); {}",
+            "duplicate samples: frame {} of {} has the same content as frame {} of {} ({} in "
+            "all); {}",
             shared.first_here, describe(files, place), shared.first_there, describe(files, there),
-            shared.count,
+            counted(shared.count, "frame"),
             is_scenes ? "leave one of the two out" : "data_prep dedupe removes them"));
       }
     }

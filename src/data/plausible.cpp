@@ -74,15 +74,16 @@ std::optional<double> DisplacementRatio::median() const {
 std::string likely_unit(double ratio) {
   constexpr double kDegrees = 1e-3;
   constexpr double kNear = 1.06;
-  constexpr std::array<std::pair<double, const char*>, 8> kUnits{
-      {{1e-3, "the times may be milliseconds"},
+  constexpr std::array<std::pair<double, const char*>, 9> kUnits{
+      {{1e-3, "the times may be milliseconds, or the coordinates kilometres"},
        {1e-6, "the times may be microseconds"},
        {1 / 3.6, "the speeds may be km/h"},
        {3.6, "the speeds may have been divided by 3.6 once too often"},
        {0.44704, "the speeds may be mph"},
        {0.3048, "the speeds may be ft/s"},
        {1 / 1.0973, "the speeds may be km/h where ft/s are expected"},
-       {3.2808, "the coordinates may be feet"}}};
+       {3.2808, "the coordinates may be feet, or the speeds m/s where ft/s are expected"},
+       {100, "the coordinates may be centimetres"}}};
   const char* nearest = "";
   double distance = kNear;
   for (const auto& [factor, text] : kUnits) {

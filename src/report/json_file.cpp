@@ -15,6 +15,10 @@ namespace traffic::report {
 std::optional<nlohmann::ordered_json> read_json_file(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return std::nullopt;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    throw DataError("{} is a folder or a device, expected a file with a JSON object: move it away",
+                    path.string());
+  }
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   try {

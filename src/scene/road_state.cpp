@@ -217,6 +217,7 @@ void RoadState::locate(Vehicle& v) const {
 void RoadState::tally(const StepEvents& events) {
   score_.seconds = time_s_;
   score_.waiting = static_cast<std::int64_t>(events.waiting.size());
+  score_.discarded += events.discarded;
   score_.running = static_cast<std::int64_t>(vehicles_.size() + away_.size());
   score_.collisions += events.collisions;
   score_.emergency_stops += events.emergency_stops;

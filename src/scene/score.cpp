@@ -21,9 +21,10 @@ double free_trip_s(const EpisodeScore& score, double step_length_s) {
   return ratio(std::max(0.0, driven_s - score.time_loss_s), score.numerator());
 }
 
-/// Number of vehicles that have departed or wait to enter, and have not left.
+/// Number of vehicles that have departed or want to enter, and have not left. Discarded vehicles
+/// would still wait if SUMO had kept them.
 double in_system(const EpisodeScore& score) {
-  return static_cast<double>(score.running + score.waiting);
+  return static_cast<double>(score.running + score.waiting + score.discarded);
 }
 
 /// Number of vehicles that would be in the system now if traffic were even: vehicles come evenly,
@@ -32,7 +33,7 @@ double in_system(const EpisodeScore& score) {
 ///   D * (T - T^2 / (2 * S)),
 /// because vehicles that came in the last T seconds are still there. Their number is D * T / S.
 double even_in_system(const EpisodeScore& score, double step_length_s) {
-  const double demand = static_cast<double>(score.departed + score.waiting);
+  const auto demand = static_cast<double>(score.demand());
   const double total_s =
       static_cast<double>(score.vehicle_steps) * step_length_s + score.depart_delay_s;
   const double mean_in_system = ratio(total_s, score.seconds);
@@ -41,9 +42,7 @@ double even_in_system(const EpisodeScore& score, double step_length_s) {
 
 }  // namespace
 
-double EpisodeScore::ocr_all() const {
-  return ratio(numerator(), static_cast<double>(departed + waiting));
-}
+double EpisodeScore::ocr_all() const { return ratio(numerator(), static_cast<double>(demand())); }
 double EpisodeScore::ocr_departed() const {
   return ratio(numerator(), static_cast<double>(departed));
 }
@@ -53,7 +52,7 @@ bool is_steady(const EpisodeScore& score, double step_length_s) {
 }
 bool is_saturated(const EpisodeScore& score, double step_length_s) {
   constexpr double kThrough = 0.9;   // lowest share of free_ocr that counts as enough
-  constexpr double kWaiting = 0.02;  // waiting vehicles / departed vehicles
+  constexpr double kWaiting = 0.02;  // waiting and discarded vehicles / departed vehicles
   constexpr double kStuck = 0.5;     // share of free_ocr below which traffic is at a standstill
   constexpr double kGrowth = 1.2;    // vehicles in the system / even_in_system()
   if (!is_steady(score, step_length_s)) return false;
@@ -61,9 +60,9 @@ bool is_saturated(const EpisodeScore& score, double step_length_s) {
   // free_ocr is the ocr_all of traffic without losses. It is below 1, because vehicles that entered
   // within the last trip_s have covered only half of their trip on average.
   const double free_ocr = std::max(0.0, 1.0 - 0.5 * ratio(trip_s, score.seconds));
-  const bool falls_short =
-      score.ocr_all() < kThrough * free_ocr ||
-      static_cast<double>(score.waiting) > kWaiting * static_cast<double>(score.departed);
+  const bool falls_short = score.ocr_all() < kThrough * free_ocr ||
+                           static_cast<double>(score.demand() - score.departed) >
+                               kWaiting * static_cast<double>(score.departed);
   // Even traffic falls short, too, if trips take far longer than without losses, as among traffic
   // lights. Then, however, the number of vehicles does not grow.
   return falls_short && (score.ocr_all() < kStuck * free_ocr ||
@@ -151,14 +150,12 @@ std::vector<Term> terms_of(const Objective& objective) {
 double EpisodeScore::outflow_vph() const {
   return ratio(static_cast<double>(arrived) * 3600.0, seconds);
 }
-double EpisodeScore::delay_s() const {
-  return ratio(lost_s(), static_cast<double>(departed + waiting));
-}
+double EpisodeScore::delay_s() const { return ratio(lost_s(), static_cast<double>(demand())); }
 Emissions EpisodeScore::emissions_per_km() const {
   return 1e3 / std::max(1.0, driven_m) * emissions();
 }
 Emissions EpisodeScore::emissions_per_vehicle() const {
-  return 1.0 / static_cast<double>(std::max<std::int64_t>(1, departed + waiting)) * emissions();
+  return 1.0 / static_cast<double>(std::max<std::int64_t>(1, demand())) * emissions();
 }
 double EpisodeScore::mean_queue() const { return ratio(standing_s, seconds); }
 double EpisodeScore::standing_time_s() const {

@@ -12,7 +12,9 @@ bool may_drive(char state) {
 }
 
 SignalProgram::SignalProgram(std::vector<SignalPhase> phases) : phases_(std::move(phases)) {
-  TRAFFIC_CHECK(!phases_.empty(), "the program of a traffic light has no phases");
+  TRAFFIC_CHECK(!phases_.empty(),
+                "the program of a traffic light has no phases, expected at least one: look at its "
+                "<tlLogic>");
   const std::size_t links = phases_.front().state.size();
   for (const auto& phase : phases_) {
     TRAFFIC_CHECK(phase.state.size() == links,

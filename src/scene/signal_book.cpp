@@ -78,20 +78,25 @@ bool SignalBook::waits_for_clearance(const Light& light) const {
 void SignalBook::add(std::span<const SignalCommand> commands) {
   for (const SignalCommand& command : commands) {
     TRAFFIC_CHECK(command.light >= 0 && command.light < num_lights(),
-                  "a command is for light {}, but there are only {} lights", command.light,
-                  num_lights());
+                  "a command is for light {}, but the network has {} lights: expected an index in "
+                  "the list of plans that reset() got",
+                  command.light, num_lights());
     Light& light = at(lights_, command.light);
     if (mode_ == SignalMode::kKeepsPrograms) {
       add_timing(command, light);
       continue;
     }
     const auto greens = static_cast<std::int32_t>(light.plan.greens().size());
-    TRAFFIC_CHECK(command.green >= 0 && command.green < greens,
-                  "a command is for green {}, but there are only {} greens at light {}",
-                  command.green, greens, command.light);
-    TRAFFIC_CHECK(may_switch(command.light),
-                  "light {} is commanded to show green {} while it may not switch", command.light,
-                  command.green);
+    TRAFFIC_CHECK(
+        command.green >= 0 && command.green < greens,
+        "a command is for green {} of light {}, which has {} greens: expected an index in "
+        "SignalPlan::greens()",
+        command.green, command.light, greens);
+    TRAFFIC_CHECK(
+        may_switch(command.light),
+        "light {} is commanded to show green {} while it may not switch: ask may_switch() "
+        "before each command",
+        command.light, command.green);
     light.next = command.green == light.present ? -1 : command.green;
   }
 }
@@ -99,8 +104,9 @@ void SignalBook::add(std::span<const SignalCommand> commands) {
 void SignalBook::add_timing(const SignalCommand& command, Light& light) {
   TRAFFIC_CHECK(
       light.phase >= 0 && command.left_s >= 0.0F,
-      "light {} cannot keep its phase for {} s: the phase is not known, or the time is negative",
-      command.light, command.left_s);
+      "light {} is commanded to keep phase {} for {} s: expected a phase that observe() has "
+      "seen (0 or more) and a time of at least 0 s",
+      command.light, light.phase, command.left_s);
   if (!light.phase_is_set) ++num_changes_;
   light.phase_is_set = true;
   const TimeLeft limits = time_left(light);

@@ -62,7 +62,9 @@ class DemandReader {
                     options.is_on("randomize-flows")) {}
 
   void read(const fs::path& file) {
-    const fs::path known = fs::weakly_canonical(file);
+    refuse_pipe(file);
+    std::error_code error;  // such as a loop of symbolic links: read_text_file() then throws
+    const fs::path known = fs::weakly_canonical(file, error);
     if (std::find(open_.begin(), open_.end(), known) != open_.end()) {
       throw EndlessFile("demand {}: the file includes itself", file.string());
     }
@@ -330,6 +332,16 @@ class DemandReader {
 };
 
 }  // namespace
+
+void refuse_pipe(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_fifo(file, error)) return;
+  throw EndlessFile(
+      "file {}: is a pipe, from which a program can read only once; write its content to a file "
+      "and "
+      "name that",
+      file.string());
+}
 
 Demand read_demand(const SumoOptions& options, double begin_s, std::optional<double> end_s) {
   DemandReader reader(options, begin_s, end_s);

@@ -39,10 +39,15 @@ struct Demand {
   std::set<std::string> outputs;  ///< elements that write a file, such as "inductionLoop"
 };
 
-/// The error for a file that includes itself, or for files nested so deep that SUMO would crash.
+/// The error for a file that SUMO must not read, because it would crash or wait for ever: a file
+/// that includes itself, files nested too deep, or a pipe.
 class EndlessFile : public DataError {
   using DataError::DataError;
 };
+
+/// Refuses a pipe, because this program and SUMO each read a file several times.
+/// @throws EndlessFile
+void refuse_pipe(const std::filesystem::path& file);
 
 /// Counts the vehicles of the scenario's route files and additional files.
 /// @param begin_s SUMO's time at which the simulation begins

@@ -49,7 +49,7 @@ SimulatorEvents LibsumoSimulator::events() {
   events.emergency_stops = Simulation::getEmergencyStoppingVehiclesNumber();
   events.emergency_brakes_so_far =
       std::stoi(Simulation::getParameter("", "stats.safety.emergencyBraking"));
-  events.teleports_started = Simulation::getStartingTeleportNumber();
+  events.teleports_so_far = std::stoi(Simulation::getParameter("", "stats.teleports.total"));
   return events;
 }
 

@@ -8,12 +8,13 @@
 
 #include "demand.h"
 #include "departures.h"
+#include "libsumo_simulator.h"
 #include "sumo_options.h"
-#include "sumo_session.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/core/error.h"
-#include "traffic/scene/light_programs.h"
+#include "traffic/core/text.h"
 #include "traffic/scene/road.h"
+#include "traffic/scene/signal_plan.h"
 #include "traffic/sim/scenario.h"
 
 namespace traffic::sim {
@@ -53,20 +54,14 @@ void study_road(const Road& road, NetworkStudy& study) {
   }
 }
 
-/// Lights of the road with two greens or more in the program that SUMO runs.
-int count_trainable_lights(const Road& road, const SumoOptions& options) {
-  if (options.is_on("tls.all-off")) return 0;
-  std::map<std::string, bool> trainable;  // by light
-  for (const char* name : {"net-file", "additional-files"}) {
-    for (const auto& file : options.files(name)) {
-      for (const auto& [light, logic] : scene::read_light_programs(file)) {
-        // Without phases the element only changes the offset or the parameters of a program.
-        if (!logic.phases.empty()) trainable[light] = scene::SignalPlan(logic).has_choice();
-      }
-    }
-  }
-  return static_cast<int>(
-      std::ranges::count_if(road.lights, [&](const auto& light) { return trainable[light]; }));
+/// Counts the lights with two greens or more in the program that each begins with. Asks SUMO,
+/// because several files and options can choose the program or switch a light off.
+/// @param simulator has loaded the scenario
+int count_trainable_lights(const std::vector<std::string>& lights, LibsumoSimulator& simulator) {
+  return static_cast<int>(std::ranges::count_if(lights, [&](const std::string& light) {
+    return scene::SignalPlan(simulator.light_logic(light, simulator.light_program(light)))
+        .has_choice();
+  }));
 }
 
 /// Finds the approach that a vehicle uses when it drives from one edge to the next.
@@ -145,16 +140,14 @@ void add_departures(const Departures& seen, NetworkStudy& study) {
   if (seen.is_whole) study.demand_is_certain = true;
 }
 
-std::string counted(std::size_t count, const char* noun, const char* ending = "es") {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
-}
-
 /// Studies what this program's own readers find in the scenario's files.
-Demand study_files(const SumoOptions& options, std::optional<double> end_s, NetworkStudy& study) {
+/// @param lights receives SUMO's ids of the network's lights
+Demand study_files(const SumoOptions& options, std::optional<double> end_s, NetworkStudy& study,
+                   std::vector<std::string>& lights) {
   Demand demand = read_demand(options, study.begin_s, end_s);
   const Road road = scene::read_road(options.files("net-file").front());
   study_road(road, study);
-  study.trainable_lights = count_trainable_lights(road, options);
+  lights = road.lights;
   study_demand(road, demand, study);
   study.outputs = outputs_of(options, demand);
   return demand;
@@ -165,16 +158,22 @@ Demand study_files(const SumoOptions& options, std::optional<double> end_s, Netw
 Demand read_and_load(const SumoOptions& options, std::optional<double> end_s, const SumoRun& run,
                      NetworkStudy& study) {
   Demand demand;
+  std::vector<std::string> lights;
   std::string refusal;
+  for (const std::string& name : options.names_of_files()) {
+    for (const auto& file : options.files(name)) refuse_pipe(file);
+  }
   try {
-    demand = study_files(options, end_s, study);
+    demand = study_files(options, end_s, study, lights);
   } catch (const EndlessFile&) {
     throw;  // SUMO would crash when it reads this file
   } catch (const DataError& error) {
     refusal = error.what();
   }
   try {
-    SumoSession().load(run);
+    LibsumoSimulator simulator(/*emissions=*/false);
+    simulator.load(run);
+    study.trainable_lights = count_trainable_lights(lights, simulator);
   } catch (const DataError& error) {
     throw DataError("{}{}{}", refusal, refusal.empty() ? "" : "; ", error.what());
   }
@@ -198,6 +197,7 @@ NetworkStudy study_network(const config::Env& env, const std::string& scenario) 
   if (study.end_s && *study.end_s < 0.0) study.end_s.reset();
   study.step_length_s = options.seconds("step-length").value_or(study.step_length_s);
   study.time_to_teleport_s = options.seconds("time-to-teleport").value_or(study.time_to_teleport_s);
+  study.max_depart_delay_s = options.seconds("max-depart-delay").value_or(study.max_depart_delay_s);
   study.demand_elsewhere = options.find("load-state").has_value();
 
   std::optional<double> end_s = study.end_s;
@@ -245,10 +245,9 @@ std::string summary_line(const NetworkStudy& study, const config::Env& env) {
   const double connected = connected_vehicles(study, env);
   std::string text = fmt::format(
       "{}: {}, {} ({} minor, {} major), {}; {}{:.0f} vehicles in {}, {:.0f} % of them connected",
-      study.scenario, counted(study.conflicts.size(), "conflict", "s"),
-      counted(approaches, "approach"), minor, major,
-      counted(static_cast<std::size_t>(study.lights), "light", "s"),
-      study.demand_is_certain ? "" : "at least ", study.vehicles,
+      study.scenario, counted(static_cast<std::int64_t>(study.conflicts.size()), "conflict"),
+      counted(static_cast<std::int64_t>(approaches), "approach", "es"), minor, major,
+      counted(study.lights, "light"), study.demand_is_certain ? "" : "at least ", study.vehicles,
       duration ? fmt::format("{:.0f} s", *duration) : "an episode without end",
       study.vehicles > 0 ? 100.0 * connected / study.vehicles : 0.0);
   text +=

@@ -51,7 +51,7 @@ struct SimulatorEvents {
   std::vector<std::pair<std::string, std::string>> colliding;  ///< pairs that overlap
   int emergency_stops = 0;
   int emergency_brakes_so_far = 0;  ///< count since the simulation began
-  int teleports_started = 0;
+  int teleports_so_far = 0;         ///< count since the simulation began, without jumps to a stop
 };
 
 /// Names of vehicles, edges and lights are those of SUMO. Times are SUMO's, in seconds. Calls throw

@@ -193,6 +193,14 @@ class Judge {
                        study_.time_to_teleport_s),
            R"(set env.sumo_args = ["--time-to-teleport", "-1"])");
     }
+    if (study_.max_depart_delay_s >= 0) {
+      warn(
+          "env.sumo_args",
+          fmt::format("SUMO deletes vehicles that have waited {:g} s to enter, so that their delay "
+                      "does not grow any more",
+                      study_.max_depart_delay_s),
+          R"(set env.sumo_args = ["--max-depart-delay", "-1"])");
+    }
   }
 
   void look_at_lights() {

@@ -36,6 +36,7 @@ struct Pending {
   double wished_s = 0;                     ///< SUMO's time at which it wanted to depart
   double counted_s = 0;                    ///< part of its delay that the score already includes
   scene::Emissions idle_per_s{};           ///< emissions per second while its engine runs
+  double seen_s = 0;                       ///< SUMO's time at which it was last seen waiting
 };
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -158,9 +159,12 @@ struct SumoEnv::Impl {
     names.clear();
     ids.clear();
     pending.clear();
+    teleported.clear();
     colliding.clear();
     frame_valid = false;
-    emergency_brakes = simulator->events().emergency_brakes_so_far;
+    const SimulatorEvents before = simulator->events();
+    emergency_brakes = before.emergency_brakes_so_far;
+    teleports = before.teleports_so_far;
   }
 
   void read_network(const std::string& file) {
@@ -268,13 +272,18 @@ struct SumoEnv::Impl {
     note_departures_and_exits(happened);
     for (auto& vehicle : state->vehicles()) read(vehicle);
     for (auto& vehicle : state->away()) read(vehicle);
+    for (const std::uint32_t id : teleported) {
+      Vehicle& vehicle = *state->find(id);
+      vehicle.previous_speed_mps = vehicle.speed_mps;  // a teleport is no acceleration
+    }
     note_waiting(happened, events);
     events.emergency_stops = happened.emergency_stops;
     // SUMO counts since the simulation began. With saved traffic the count goes on from the
     // simulation that saved it.
     events.emergency_brakes = happened.emergency_brakes_so_far - emergency_brakes;
     emergency_brakes = happened.emergency_brakes_so_far;
-    events.teleports = happened.teleports_started;
+    events.teleports = happened.teleports_so_far - teleports;
+    teleports = happened.teleports_so_far;
     signals.read(now, events.lights);
     state->update(events);
     if (signal_view) observe_signals();
@@ -304,9 +313,14 @@ struct SumoEnv::Impl {
     for (const auto& name : events.departed) {
       if (!has_left(name) && ids.count(name) == 0) depart(name, Origin::kOutside);
     }
+    teleported.clear();
     // Saved traffic does not list vehicles that are being teleported.
     for (const auto& name : events.teleports_ended) {
-      if (!has_left(name) && ids.count(name) == 0) depart(name, Origin::kBeforeBegin);
+      if (has_left(name)) continue;
+      if (const auto known = ids.find(name); known != ids.end())
+        teleported.push_back(known->second);
+      else
+        depart(name, Origin::kBeforeBegin);
     }
     for (const auto& [name, exit] : events.left) {
       if (const auto found = ids.find(name); found != ids.end()) {
@@ -366,6 +380,7 @@ struct SumoEnv::Impl {
       vehicle.idle_per_s = simulator->idle_emissions_per_s(name);
     }
     if (vehicle.plan == nullptr) vehicle.plan = plan_of(name);
+    vehicle.seen_s = simulator->time_s();
     return vehicle;
   }
 
@@ -462,6 +477,9 @@ struct SumoEnv::Impl {
       events.waiting.push_back({vehicle.plan, delay_s - vehicle.counted_s, vehicle.idle_per_s});
       vehicle.counted_s = delay_s;
     }
+    // Vehicles that neither entered nor wait any more were discarded by SUMO.
+    events.discarded = static_cast<int>(
+        std::erase_if(pending, [&](const auto& one) { return one.second.seen_s < now; }));
   }
 
   /// Counts pairs that have begun to collide. SUMO lists a pair in every step in which it overlaps.
@@ -493,9 +511,11 @@ struct SumoEnv::Impl {
   double begin_s = 0;
   std::int64_t steps = 0;
   int emergency_brakes = 0;                            ///< SUMO's count after the last step
+  int teleports = 0;                                   ///< SUMO's count after the last step
   std::vector<std::string> names;                      ///< [vehicle ids]
   std::unordered_map<std::string, std::uint32_t> ids;  ///< vehicles that have not left, by name
   std::unordered_map<std::string, Pending> pending;    ///< by name
+  std::vector<std::uint32_t> teleported;               ///< ids, in the last step
   std::set<std::pair<std::string, std::string>> colliding;  ///< colliding pairs in the last step
 };
 
@@ -567,6 +587,7 @@ const scene::GraphFrame& SumoEnv::frame() {
   return *impl_->frame;
 }
 const scene::RoadState& SumoEnv::state() const { return *impl_->state; }
+std::span<const std::uint32_t> SumoEnv::teleported() const { return impl_->teleported; }
 const scene::Road& SumoEnv::road() const { return *impl_->road; }
 const scene::EpisodeScore& SumoEnv::score() const { return std::as_const(*impl_->state).score(); }
 double SumoEnv::time_s() const { return impl_->state->time_s(); }

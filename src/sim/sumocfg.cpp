@@ -57,10 +57,10 @@ std::vector<fs::path> scenario_files(const std::string& scenario,
   std::set<fs::path> known;
   while (!open.empty()) {
     std::error_code error;
-    const fs::path file = fs::weakly_canonical(open.back());
+    const fs::path file = fs::weakly_canonical(open.back(), error);
     open.pop_back();
     if (!fs::is_regular_file(file, error) || !known.insert(file).second) continue;
-    if (file == fs::weakly_canonical(sumocfg)) continue;  // its options are in the list already
+    if (file == fs::weakly_canonical(sumocfg, error)) continue;  // its options are known already
     const auto more = referred_files(file);
     open.insert(open.end(), more.begin(), more.end());
   }

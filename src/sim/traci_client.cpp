@@ -302,9 +302,10 @@ TraciReader TraciClient::send_and_receive(const std::string& commands) {
   const int size = TraciReader(receive(4)).int32();
   if (size < 4 || static_cast<std::size_t>(size) > kLongestAnswer) {
     throw WorkerError(
-        "{}: found an answer of {} bytes, which SUMO never sends: give the port that sumo listens "
-        "at",
-        address_, size);
+        "{}: an answer claims to have {} bytes, expected 4 to {}: a program other than SUMO "
+        "listens "
+        "there; give the port that a sumo got by --remote-port",
+        address_, size, kLongestAnswer);
   }
   return TraciReader(receive(static_cast<std::size_t>(size) - 4));
 }

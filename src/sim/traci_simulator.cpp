@@ -95,21 +95,21 @@ void TraciSimulator::read_events() {
   const auto of_simulation = [](int variable) {
     return TraciRequest{.command = tc::CMD_GET_SIM_VARIABLE, .variable = variable, .object = ""};
   };
-  auto answers = client_.ask({of_simulation(tc::VAR_TIME),
-                              of_simulation(tc::VAR_END),
-                              of_simulation(tc::VAR_DELTA_T),
-                              of_simulation(tc::VAR_MIN_EXPECTED_VEHICLES),
-                              of_simulation(tc::VAR_DEPARTED_VEHICLES_IDS),
-                              of_simulation(tc::VAR_TELEPORT_STARTING_VEHICLES_IDS),
-                              of_simulation(tc::VAR_TELEPORT_ENDING_VEHICLES_IDS),
-                              of_simulation(tc::VAR_ARRIVED_VEHICLES_IDS),
-                              of_simulation(tc::VAR_PENDING_VEHICLES),
-                              of_simulation(tc::VAR_EMERGENCYSTOPPING_VEHICLES_NUMBER),
-                              of_simulation(tc::VAR_COLLIDING_VEHICLES_NUMBER),
-                              {.command = tc::CMD_GET_SIM_VARIABLE,
-                               .variable = tc::VAR_PARAMETER,
-                               .object = "",
-                               .parameters = traci::typed("stats.safety.emergencyBraking")}});
+  const auto statistic = [](std::string_view name) {
+    return TraciRequest{.command = tc::CMD_GET_SIM_VARIABLE,
+                        .variable = tc::VAR_PARAMETER,
+                        .object = "",
+                        .parameters = traci::typed(name)};
+  };
+  auto answers = client_.ask(
+      {of_simulation(tc::VAR_TIME), of_simulation(tc::VAR_END), of_simulation(tc::VAR_DELTA_T),
+       of_simulation(tc::VAR_MIN_EXPECTED_VEHICLES), of_simulation(tc::VAR_DEPARTED_VEHICLES_IDS),
+       of_simulation(tc::VAR_TELEPORT_STARTING_VEHICLES_IDS),
+       of_simulation(tc::VAR_TELEPORT_ENDING_VEHICLES_IDS),
+       of_simulation(tc::VAR_ARRIVED_VEHICLES_IDS), of_simulation(tc::VAR_PENDING_VEHICLES),
+       of_simulation(tc::VAR_EMERGENCYSTOPPING_VEHICLES_NUMBER),
+       of_simulation(tc::VAR_COLLIDING_VEHICLES_NUMBER), statistic("stats.safety.emergencyBraking"),
+       statistic("stats.teleports.total")});
   auto next = answers.begin();
   const double time_s = (next++)->typed_real();
   if (time_s < time_s_) {
@@ -131,7 +131,7 @@ void TraciSimulator::read_events() {
   events_.emergency_stops = (next++)->typed_int();
   const int colliding = (next++)->typed_int();
   events_.emergency_brakes_so_far = std::stoi((next++)->typed_text());
-  events_.teleports_started = static_cast<int>(teleported.size());
+  events_.teleports_so_far = std::stoi((next++)->typed_text());
   teleporting_.insert(teleported.begin(), teleported.end());
   for (const auto& name : events_.teleports_ended) teleporting_.erase(name);
   for (const auto& name : left) {

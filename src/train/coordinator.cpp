@@ -122,6 +122,10 @@ TrainingEnd Coordinator::prepare_tasks(bool dry_run) {
 void Coordinator::sum_up_failure(const Error& error) {
   if (!job_.is_reporter()) return;
   try {
+    if (tasks_.size() == 1 && tasks_.front().has_ended) {
+      add_failure(tasks_.front(), error.what(), error.code());
+      return;
+    }
     write_plan_summary(job_, tasks_, "failed", error.what(), error.code());
   } catch (const Error& second) {
     spdlog::error("the summary of the failure could not be written: {}", second.what());
@@ -174,6 +178,7 @@ void Coordinator::export_result(const TrainingTask& task) {
 TrainingEnd Coordinator::run_task(TrainingTask& task) {
   const std::int64_t before = rss_bytes();
   const TrainingEnd end = attempt(task);
+  task.has_ended = true;
   if (job_.is_reporter()) {
     add_retries(task);
     add_search(task, job_.folder());

@@ -107,6 +107,15 @@ void add_evaluation(const TrainingTask& task, const ordered_json& controllers) {
   write_file_atomically(summary_path(task), summary.dump(2) + "\n");
 }
 
+void add_failure(const TrainingTask& task, const std::string& message, ExitCode code) {
+  ordered_json summary = read_summary(task);
+  summary["status"] = "failed";
+  summary["message"] = message;
+  summary["exit_code"] = static_cast<int>(code);
+  constexpr auto kReplace = ordered_json::error_handler_t::replace;  // of bytes that are not UTF-8
+  write_file_atomically(summary_path(task), summary.dump(2, ' ', false, kReplace) + "\n");
+}
+
 void write_plan_summary(Job& job, const std::vector<TrainingTask>& tasks, const std::string& status,
                         const std::string& message, ExitCode code) {
   report::Summary all;

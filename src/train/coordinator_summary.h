@@ -23,6 +23,7 @@ struct TrainingTask {
   std::filesystem::path dir{};          ///< folder of the phase
   std::filesystem::path config_path{};  ///< file that contains `config`
   std::int64_t retries = 0;             ///< number of retries after failures so far
+  bool has_ended = false;               ///< this job has trained it to its end or to a stop
 
   /// The checkpoint with the result, from which the next training starts.
   [[nodiscard]] std::filesystem::path result() const {
@@ -51,9 +52,14 @@ void add_search(const TrainingTask& task, const report::RunFolder& run);
 /// Adds the comparison with other controllers to the phase's summary.
 void add_evaluation(const TrainingTask& task, const nlohmann::ordered_json& controllers);
 
+/// Marks the phase's summary as failed and keeps its results. Call it for a run of one phase whose
+/// training ended, but whose evaluation failed.
+void add_failure(const TrainingTask& task, const std::string& message, ExitCode code);
+
 /// Writes summary.json of the whole run. If the run has several phases, the file contains their
 /// results and the sums over them. If the run has one phase, the training itself writes the file.
-/// Call this function for such a run only if it failed or was stopped before the training began.
+/// Call this function for such a run only if it failed before the training ended, or was stopped
+/// before the training began.
 void write_plan_summary(Job& job, const std::vector<TrainingTask>& tasks, const std::string& status,
                         const std::string& message, ExitCode code);
 

@@ -137,11 +137,15 @@ std::vector<Trial> run_study(const Table& table, const StudyOptions& options) {
   const std::size_t rounds = options.trial ? 1 : table.budgets.size();
   for (std::size_t round = 0; round < rounds; ++round) {
     run_round(table, going, table.budgets[round], jobs);
+    const Trial& last = *going.back();
     std::erase_if(going, [](const Trial* trial) { return !trial->failure.empty(); });
     if (going.empty()) {
-      throw Error(fmt::format("no trial could be trained; the last trial failed: {}",
-                              trials.back().failure),
-                  ExitCode::kWorkers);
+      throw Error(
+          fmt::format("no trial could be trained for {} = {}; trial {} failed: {}; its whole "
+                      "output is in {}",
+                      table.budget_key, table.budgets[round], last.number, last.failure,
+                      dir_of(table, last).string()),
+          ExitCode::kWorkers);
     }
     std::stable_sort(going.begin(), going.end(),
                      [&](const Trial* a, const Trial* b) { return is_better(table, *a, *b); });

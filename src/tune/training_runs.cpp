@@ -131,7 +131,7 @@ std::string last_line(const fs::path& log) {
   for (std::string line; std::getline(in, line);) {
     if (!line.empty()) last = line;
   }
-  return last;
+  return last.empty() ? "it printed nothing" : last;
 }
 
 void take_result(const Table& table, TrainingRun& run, const os::Exit& exit) {

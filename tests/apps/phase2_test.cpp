@@ -265,6 +265,20 @@ TEST_F(Phase2Test, SavesByTimeBetweenEvaluations) {
   EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
 }
 
+TEST_F(Phase2Test, AFailedEvaluationKeepsTheResultsOfTheTraining) {
+  fs::create_directories(dir_ / "run" / "evaluation.json");  // the evaluation cannot write its file
+  const Outcome failed =
+      run_program(command(1, "run", "--set training.iterations=1 --set evaluation.seeds=1..1"));
+  EXPECT_EQ(failed.exit_code, 8) << failed.output;
+  const auto summary = this->summary("run");
+  EXPECT_EQ(summary["status"], "failed");
+  EXPECT_EQ(summary["exit_code"], 8);
+  EXPECT_THAT(std::string(summary["message"]), HasSubstr("the evaluation failed"));
+  EXPECT_EQ(summary["steps"], 1);
+  EXPECT_TRUE(summary["result"].contains("gain")) << summary;
+  EXPECT_NE(summary["parameters_xxh3"], "");
+}
+
 TEST_F(Phase2Test, AnEvaluationMayTakeLongerThanRanksWaitForEachOther) {
   const Outcome outcome = run_program(
       command(2, "run",

@@ -263,7 +263,7 @@ TEST_F(Convert, RepeatedRowsAreDroppedAndContradictoryOnesRefused) {
   const std::string repeated = write("repeated.csv", ngsim_table(rows + row));
   EXPECT_EQ(hash_of(repeated), expected);
   EXPECT_THAT(convert(repeated + " --force --out " + out()).output,
-              HasSubstr("1 rows that repeat others were dropped"));
+              HasSubstr("dropped 1 row, as others say the same"));
   std::string other = row;
   other.replace(other.find("6.0,0.0"), 7, "9.0,0.0");
   const auto done =
@@ -661,7 +661,7 @@ TEST_F(ConvertSumo, PersonsInSumosTablesAreNoVehicles) {
   simulate(out("fcd.csv") + person);
   EXPECT_EQ(hash_of(out("fcd.csv")), hash_of(out("fcd.xml")));
   EXPECT_THAT(convert(out("fcd.csv") + " --force --out " + out()).output,
-              HasSubstr("60 rows of persons and containers left out"));
+              HasSubstr("left out 60 rows of persons and containers"));
 }
 
 TEST_F(ConvertSumo, OnlyTheSameTrafficInTwoSplitsIsALeak) {

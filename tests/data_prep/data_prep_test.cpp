@@ -231,6 +231,7 @@ TEST_F(DataPrep, VerifyNamesTheDamageAndEndsWithExitCode3) {
   const Result cut = run({"verify", all_files()});
   EXPECT_EQ(cut.code(), 3);
   EXPECT_THAT(cut.out, HasSubstr("is truncated"));
+  EXPECT_THAT(cut.err, HasSubstr("data_prep: found 1 problem in "));
 }
 
 TEST_F(DataPrep, ASimulationThatCrashesIsTriedOnceMore) {

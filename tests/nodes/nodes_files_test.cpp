@@ -39,7 +39,7 @@ TEST_F(NodesFilesTest, DataThatOneNodeHasIsStagedOnAll) {
                              (dir_ / "run").string() + data_of_own();
   const Outcome examined = run_program(on_nodes_with_own("own", 2, doctor));
   EXPECT_EQ(examined.exit_code, 0) << examined.output;
-  EXPECT_THAT(examined.output, HasSubstr("1 files, samples: "));
+  EXPECT_THAT(examined.output, HasSubstr("1 file, samples: "));
   fs::remove_all(dir_ / "own/copies");
   const std::string full = "unshare --mount sh -c 'mount -t tmpfs -o size=16k tmpfs " +
                            (dir_ / "full").string() + " && exec \"$@\"' sh ";

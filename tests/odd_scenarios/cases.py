@@ -16,7 +16,9 @@ class Case:
     empty: bool = False  # no vehicle departs
     examined: bool = False  # traffic_doctor also examines the scenario
     trains: bool = False  # traffic_train also makes a dry run with the scenario
+    records: bool = False  # data_prep also records it, and verify must find no problem in the recordings
     loads_state: bool = False  # vehicles already drive at the begin, and our programs count only later losses
+    discards: bool = False  # SUMO deletes vehicles that wait too long to enter
     is_random: bool = False  # it is unknown whether SUMO runs or refuses the scenario, and whether any vehicle departs
 
 

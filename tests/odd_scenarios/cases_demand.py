@@ -96,6 +96,11 @@ row("people_by_trip", crossing_with(
 row("containers", crossing_with(
     '<container id="k0" depart="1"><transport from="ec" to="cw" lines="v"/><tranship from="cw" to="cw"/></container>'
     '<vehicle id="v" depart="containerTriggered"><route edges="ec cw"/></vehicle>' + flows(), additional=STOPS))
+row("stop_until_someone_comes", crossing_with(
+    '<vehicle id="v" depart="0"><route edges="nc cs"/><stop lane="nc_0" endPos="80" triggered="person" expected="p"/>'
+    '</vehicle><person id="p" depart="20" departPos="80"><ride from="nc" to="cs" lines="v"/></person>'
+    '<vehicle id="w" depart="3"><route edges="wc ce"/><stop lane="ce_0" endPos="80" triggered="container" timeout="30" '
+    'extension="5"/></vehicle>' + flows()))
 row("bus_line", crossing_with(
     '<vType id="bus" vClass="bus"/><flow id="line" line="7" type="bus" begin="0" end="60" period="20" from="nc" '
     'to="cs"><stop busStop="b" duration="6"/></flow><person id="p" depart="5"><walk from="nc" to="nc" '
@@ -108,6 +113,9 @@ row("taxis", crossing_with(
 row("triggered_only", crossing_with(
     '<person id="p" depart="4"><walk from="nc" to="nc" arrivalPos="60"/><ride to="cs" lines="v"/></person>'
     '<trip id="v" depart="triggered" departPos="60" from="nc" to="cs"/>'))
+row("jump_after_a_stop", crossing_with(
+    '<vehicle id="j" depart="5"><route edges="nc cs wc ce"/><stop lane="cs_0" endPos="60" duration="5" jump="10"/>'
+    '</vehicle>' + flows()), records=True)
 row("split_after", crossing_with(
     '<vehicle id="a" depart="0"><route edges="nc cs"/><stop lane="cs_0" endPos="60" duration="5" split="b"/></vehicle>'
     '<vehicle id="b" depart="split"><route edges="cs"/></vehicle>'))

@@ -52,6 +52,35 @@ def junction_rail(folder):
     folder.config()
 
 
+@case(records=True)
+def overtaking_on_the_opposite_lane(folder):
+    """Vehicles overtake on the opposite lane; SUMO teleports those that collide there."""
+    folder.convert('<node id="a" x="0" y="0"/><node id="b" x="1200" y="0"/><node id="c" x="1500" y="0"/>',
+                   '<edge id="ab" from="a" to="b" speed="27"/><edge id="ba" from="b" to="a" speed="27"/>'
+                   '<edge id="bc" from="b" to="c" speed="27"/><edge id="cb" from="c" to="b" speed="27"/>',
+                   "--opposites.guess")
+    folder.routes('<vType id="slow" maxSpeed="6"/><vType id="fast" lcOpposite="10"/>'
+                  + flows(("ab bc",), 'period="30" type="slow"', end=200, prefix="s")
+                  + flows(("ab bc",), 'period="7" type="fast"', end=200, prefix="f")
+                  + flows(("cb ba",), 'period="40" type="fast"', end=200, prefix="o"))
+    folder.config(250)
+
+
+@case
+def rail_crossing_of_two_tracks(folder):
+    folder.convert(
+        '<node id="w" x="-500" y="0"/><node id="x" x="0" y="0" type="rail_crossing"/><node id="e" x="500" y="0"/>'
+        '<node id="n" x="0" y="200"/><node id="s" x="0" y="-200"/>',
+        '<edge id="t1" from="w" to="x" allow="rail" speed="30"/><edge id="t2" from="x" to="e" allow="rail" speed="30"/>'
+        '<edge id="u1" from="e" to="x" allow="rail" speed="30"/><edge id="u2" from="x" to="w" allow="rail" speed="30"/>'
+        '<edge id="r1" from="n" to="x" disallow="rail" numLanes="2"/><edge id="r2" from="x" to="s" disallow="rail" '
+        'numLanes="2"/><edge id="q1" from="s" to="x" disallow="rail"/><edge id="q2" from="x" to="n" disallow="rail"/>')
+    folder.routes('<vType id="train" vClass="rail"/>'
+                  + flows(("t1 t2", "u1 u2"), 'period="35" type="train"', prefix="t")
+                  + flows(("r1 r2", "q1 q2"), 'probability="0.2"'))
+    folder.config(150)
+
+
 @case
 def roundabout(folder):
     ring = {"0": (20, 0), "1": (0, 20), "2": (-20, 0), "3": (0, -20)}
@@ -181,6 +210,8 @@ row("light_program_off", light(extra='<WAUT id="w" refTime="0" startProg="other"
                                '</WAUT><wautJunction wautID="w" junctionID="c"/>'))
 row("light_waut", light(extra='<WAUT id="w" refTime="0" startProg="0"><wautSwitch time="20" to="other"/>'
                         '<wautSwitch time="50" to="0"/></WAUT><wautJunction wautID="w" junctionID="c"/>'))
+row("light_begins_switched_off", light(extra='<WAUT id="w" refTime="0" startProg="off"><wautSwitch time="20" '
+                                       'to="other"/></WAUT><wautJunction wautID="w" junctionID="c"/>'))
 row("light_constant", light(greens=("GGGG",), yellow=False))
 row("light_swarm_of_letters", light(greens=("Ggsu", "urOo")))
 row("light_changes_offset", light(extra='<tlLogic id="c" programID="0" offset="17"/>'))

@@ -47,7 +47,9 @@ JAMS = {
                    '<ignore-junction-blocker value="3"/>',
 }
 for name, options in JAMS.items():
-    row(f"teleport_{name}", crossing_with(JAM, options=options, end=120))
+    row(f"teleport_{name}", crossing_with(JAM, options=options, end=120), records=name == "soon")
+row("max_depart_delay", crossing_with(flows(rate='period="1"'), options='<max-depart-delay value="5"/>'), discards=True)
+row("keep_after_arrival", crossing_with(flows(), options='<keep-after-arrival value="30"/>'))
 
 row("no_end", crossing_with(flows(end=60), end=None), trains=True)
 row("end_below_zero", crossing_with(flows(end=60), end=-1))
@@ -82,6 +84,43 @@ def route_errors_ignored(folder):
     folder.routes('<trip id="bad" depart="3" from="cs" to="nc"/><vehicle id="gap" depart="4"><route edges="cs nc"/>'
                   '</vehicle>' + flows())
     folder.config(options='<ignore-route-errors value="true"/>')
+
+
+@case
+def names_from_the_environment(folder):
+    folder.crossing()
+    folder.routes(flows(), "demand.rou.xml")
+    folder.routes_written = ["${ODD_DEMAND}.rou.xml"]
+    folder.config()
+
+
+@case
+def names_on_several_lines(folder):
+    folder.crossing()
+    folder.routes(flows(("nc cs",), prefix="a"), "a.rou.xml")
+    folder.routes(flows(("wc ce",), prefix="b"), "b.rou.xml")
+    folder.routes_written = ["a.rou.xml,\n      b.rou.xml"]
+    folder.config()
+
+
+@case
+def names_of_options_are_short(folder):
+    folder.crossing()
+    folder.routes(flows())
+    folder.sumocfg.write_text('<configuration><n value="net.net.xml"/><r value="demand.rou.xml"/><b value="0"/>'
+                              '<e value="0:01:20"/></configuration>', encoding="utf-8")
+
+
+@case
+def links_to_files(folder):
+    folder.crossing()
+    folder.routes(flows())
+    folder.config()
+    links = folder.path / "links"
+    links.mkdir()
+    for name in ("net.net.xml", "demand.rou.xml", "case.sumocfg"):
+        (links / name).symlink_to(f"../{name}")
+    folder.sumocfg = links / "case.sumocfg"
 
 
 @case(trains=True)

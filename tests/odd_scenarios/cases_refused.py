@@ -56,6 +56,8 @@ def replaced(name, old, new):
 DAMAGES = {
     "no_net_file": without("net.net.xml"),
     "no_route_file": without("demand.rou.xml"),
+    "link_to_itself": lambda folder: link_to_itself(folder),
+    "name_too_long": replaced("case.sumocfg", "demand.rou.xml", "n" * 300),
     "net_cut": lambda folder: folder.write("net.net.xml", folder.net_text()[:3000]),
     "config_cut": lambda folder: folder.sumocfg.write_text(folder.sumocfg.read_text()[:70]),
     "config_names_no_net": replaced("case.sumocfg", '<net-file value="net.net.xml"/>', ""),
@@ -69,6 +71,11 @@ def cut_gzip(folder):
     file.write_bytes(file.read_bytes()[:60])
     folder.routes_written = [file.name]
     folder.config()
+
+
+def link_to_itself(folder):
+    (folder.path / "demand.rou.xml").unlink()
+    (folder.path / "demand.rou.xml").symlink_to("demand.rou.xml")
 
 
 for name, change in DAMAGES.items():

@@ -72,8 +72,8 @@ def main():
     arguments.bin = arguments.bin.resolve()
     arguments.sumo = arguments.sumo.resolve()
     networks = tempfile.TemporaryDirectory(prefix="odd_networks_")
-    os.environ.update(ODD_SUMO=str(arguments.sumo), ODD_NETWORKS=networks.name, OMP_NUM_THREADS="1",
-                      OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    os.environ.update(ODD_SUMO=str(arguments.sumo), ODD_NETWORKS=networks.name, ODD_DEMAND="demand",
+                      OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     os.environ.pop("SUMO_HOME", None)  # SUMO then validates no file against a schema, wherever the test runs
     cases = chosen_cases(arguments)
     if arguments.list:

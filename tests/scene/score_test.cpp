@@ -20,6 +20,35 @@ TEST(Score, CountsWaitingVehiclesAsDemand) {
   EXPECT_DOUBLE_EQ(s.outflow_vph(), 200);
 }
 
+/// If SUMO deletes vehicles that wait too long, a jam must not raise the score.
+TEST(Score, CountsDiscardedVehiclesAsDemand) {
+  EpisodeScore s;
+  s.departed = 95;
+  s.waiting = 0;
+  s.discarded = 145;
+  s.arrived = 60;
+  s.time_loss_s = 1200;
+  EXPECT_EQ(s.demand(), 240);
+  EXPECT_DOUBLE_EQ(s.ocr_all(), 0.25);
+  EXPECT_DOUBLE_EQ(s.delay_s(), 5);
+}
+
+TEST(Score, TrafficIsSaturatedIfVehiclesAreDiscarded) {
+  constexpr double kStep_s = 1.0;
+  EpisodeScore s;  // trips of 100 s without losses; a third of the demand is discarded
+  s.seconds = 3600;
+  s.departed = 1000;
+  s.arrived = 970;
+  s.running = 30;
+  s.completion_sum = 15;
+  s.vehicle_steps = 105 * 1000;
+  s.time_loss_s = 6.5 * 1000;
+  EXPECT_FALSE(is_saturated(s, kStep_s));
+  s.discarded = 500;
+  s.depart_delay_s = 500 * 30;
+  EXPECT_TRUE(is_saturated(s, kStep_s));
+}
+
 TEST(Score, AnEmptyEpisodeHasScoreZero) {
   const EpisodeScore s;
   EXPECT_EQ(s.ocr_all(), 0);

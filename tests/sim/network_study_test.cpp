@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
 
 #include "sumo_files.h"
 #include "traffic/core/error.h"
@@ -338,6 +341,17 @@ TEST_F(NetworkStudyTest, WarnsOfTeleports) {
   require_usable(report.findings);
 }
 
+TEST_F(NetworkStudyTest, WarnsOfVehiclesThatSumoDeletesBeforeTheyEnter) {
+  const std::string routes = flow("cv", "probability='.2' begin='0' end='300'");
+  config::Config config = config_of(folder_.config(routes, 300));
+  config.env.sumo_args = {"--max-depart-delay", "30"};
+  const NetworkReport report = look(config);
+  ASSERT_THAT(kinds(report.findings), ElementsAre("warning env.sumo_args"));
+  EXPECT_THAT(report.findings[0].text(),
+              AllOf(HasSubstr("SUMO deletes vehicles that have waited 30 s"),
+                    HasSubstr("env.sumo_args = [\"--max-depart-delay\", \"-1\"]")));
+}
+
 TEST_F(NetworkStudyTest, WarnsOfDemandThatIsTheSameWithEverySeed) {
   const std::string routes = flow("cv", "period='4' begin='0' end='300'");
   const NetworkReport report = look(routes);
@@ -484,6 +498,40 @@ TEST_F(LitNetworkTest, LightsWithoutAChoiceAreAnError) {
   }
   EXPECT_THAT(kinds(look({}, {"--tls.all-off", "true"}).findings),
               ElementsAre("error env.scenario"));
+}
+
+/// SUMO switches a light off that has a program "off".
+TEST_F(LitNetworkTest, ALightThatIsSwitchedOffByAProgramHasNoChoice) {
+  for (const char* off : {"<tlLogic id='t' type='static' programID='off'/>",
+                          "<WAUT id='w' refTime='0' startProg='off'/>"
+                          "<wautJunction wautID='w' junctionID='t'/>"}) {
+    EXPECT_THAT(kinds(look_at(off, {}).findings), ElementsAre("error env.scenario")) << off;
+  }
+}
+
+TEST_F(NetworkStudyTest, ALoopOfSymbolicLinksCannotBeOpened) {
+  std::filesystem::create_symlink("loop.rou.xml", folder_.path("loop.rou.xml"));
+  folder_.write("s.sumocfg",
+                "<configuration><input><net-file value='net.net.xml'/><route-files "
+                "value='loop.rou.xml'/></input></configuration>");
+  EXPECT_THROW(study_network({}, folder_.path("s.sumocfg")), DataError);
+}
+
+TEST_F(NetworkStudyTest, PipesAreRefusedInsteadOfWaitingForThem) {
+  ASSERT_EQ(::mkfifo(folder_.path("pipe.xml").c_str(), 0600), 0);
+  folder_.write("includes.rou.xml", "<routes><include href='pipe.xml'/></routes>");
+  for (const std::string files :
+       {"<net-file value='net.net.xml'/><route-files value='pipe.xml'/>",
+        "<net-file value='net.net.xml'/><route-files value='includes.rou.xml'/>",
+        "<net-file value='pipe.xml'/>"}) {
+    folder_.write("s.sumocfg", "<configuration><input>" + files + "</input></configuration>");
+    try {
+      study_network({}, folder_.path("s.sumocfg"));
+      FAIL() << "expected a DataError for " << files;
+    } catch (const DataError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("pipe.xml: is a pipe"));
+    }
+  }
 }
 
 TEST_F(NetworkStudyTest, NamesAFileThatIsNotThere) {

@@ -92,6 +92,7 @@ TEST_P(TripAgreement, CountsAndDelaysAreThoseOfSumo) {
   const ScenarioFolder folder;
   const std::string trip_file = folder.path("trips.xml");
   const std::string statistics_file = folder.path("statistics.xml");
+  const std::string summary_file = folder.path("summary.xml");
   std::vector<std::string> args{"--tripinfo-output",
                                 trip_file,
                                 "--tripinfo-output.write-unfinished",
@@ -99,7 +100,9 @@ TEST_P(TripAgreement, CountsAndDelaysAreThoseOfSumo) {
                                 "--device.emissions.probability",
                                 "1",
                                 "--statistic-output",
-                                statistics_file};
+                                statistics_file,
+                                "--summary-output",
+                                summary_file};
   for (const auto& arg : one.args) args.push_back(arg);
   for (auto& arg : args) {
     if (const auto at = arg.find("FOLDER"); at != std::string::npos) {
@@ -158,6 +161,12 @@ TEST_P(TripAgreement, CountsAndDelaysAreThoseOfSumo) {
   EXPECT_EQ(score.departed, vehicles.attribute("inserted").as_llong());
   EXPECT_EQ(score.running, vehicles.attribute("running").as_llong());
   EXPECT_EQ(score.waiting, vehicles.attribute("waiting").as_llong());
+  EXPECT_EQ(score.teleports,
+            statistics.child("statistics").child("teleports").attribute("total").as_llong());
+  const auto summary = parsed(summary_file);
+  const auto last = summary.child("summary").last_child();
+  EXPECT_EQ(score.discarded, one.discards ? last.attribute("discarded").as_llong() : 0);
+  EXPECT_EQ(score.discarded > 0, one.discards);
   EXPECT_TRUE(one.holds(score)) << score.departed << " " << score.arrived << " " << score.removed
                                 << " " << score.teleports;
 }
@@ -277,6 +286,15 @@ std::string through(const ScenarioFolder& folder) {
                "<variableSpeedSign id='v' lanes='wc_0 wc_1'><step time='0' speed='5'/>"
                "<step time='100' speed='15'/></variableSpeedSign></additional>");
   return folder.config(through_traffic("probability='0.15' departLane='best'"), 300);
+}
+
+/// A vehicle whose route has a gap, over which SUMO moves it after a stop.
+std::string jumps(const ScenarioFolder& folder) {
+  build_crossing(folder);
+  return folder.config(through_traffic("probability='0.15' departLane='best'") +
+                           "<vehicle id='jumps' depart='5'><route edges='nc cs wc ce'/>"
+                           "<stop lane='cs_0' endPos='100' duration='5' jump='10'/></vehicle>",
+                       300);
 }
 
 std::string zones(const ScenarioFolder& folder) {
@@ -431,6 +449,7 @@ TEST(RailCrossing, CarsSeeTheLightOfTheCrossing) {
 
 const auto kRemoves = [](const auto& score) { return score.removed > 0; };
 const auto kTeleports = [](const auto& score) { return score.teleports > 0; };
+const auto kNoTeleports = [](const auto& score) { return score.teleports == 0; };
 
 INSTANTIATE_TEST_SUITE_P(
     All, TripAgreement,
@@ -454,6 +473,7 @@ INSTANTIATE_TEST_SUITE_P(
              .args = {"--time-to-teleport", "20"},
              .holds = kTeleports,
              .emissions_deviation = 1e-3},
+        Case{.name = "jumps", .write = jumps, .holds = kNoTeleports},
         Case{.name = "deleted_in_jams",
              .write = jam,
              .args = {"--time-to-teleport", "20", "--time-to-teleport.remove", "true"},

@@ -30,6 +30,9 @@ std::string printable(std::string_view text);
 /// `text` with the special characters of HTML replaced by entities.
 std::string html_escaped(std::string_view text);
 
+/// A number of things for people: "1 file", "3 files".
+/// @param ending what the noun gets in the plural
+std::string counted(std::int64_t count, std::string_view noun, std::string_view ending = "s");
 /// A size for people: "512 B", "1.5 KiB", "12.0 GiB".
 std::string human_bytes(std::int64_t bytes);
 /// A duration for people: "340 ms", "12.3 s", "4 min 05 s", "3 h 07 min", "2 d 03 h".

@@ -54,6 +54,7 @@ struct WaitingVehicle {
 struct StepEvents {
   double time_s = 0;  ///< time since the start of the episode, after the step
   std::vector<WaitingVehicle> waiting;
+  int discarded = 0;               ///< vehicles that waited before the step and will never enter
   std::vector<LightState> lights;  ///< [Road::lights]
   int collisions = 0;
   int emergency_stops = 0;

@@ -18,11 +18,13 @@ inline constexpr double kStandingMps = 0.1;
 struct EpisodeScore {
   double seconds = 0;  ///< simulated time since the start of the episode
   std::int64_t departed = 0;
-  std::int64_t arrived = 0;   ///< reached their destination
-  std::int64_t removed = 0;   ///< taken out before their destination (collisions, jams, vaporizers)
-  std::int64_t waiting = 0;   ///< vehicles that want to enter now and cannot
-  std::int64_t running = 0;   ///< departed vehicles that have not left
-  double completion_sum = 0;  ///< sum of the progress (0..1) of the running vehicles
+  std::int64_t arrived = 0;  ///< reached their destination
+  std::int64_t removed = 0;  ///< taken out before their destination (collisions, jams, vaporizers)
+  std::int64_t waiting = 0;  ///< vehicles that want to enter now and cannot
+  std::int64_t discarded = 0;  ///< vehicles that SUMO deleted while they waited to enter
+                               ///< (its option max-depart-delay)
+  std::int64_t running = 0;    ///< departed vehicles that have not left
+  double completion_sum = 0;   ///< sum of the progress (0..1) of the running vehicles
 
   std::int64_t vehicle_steps = 0;  ///< number of vehicles on the road, summed over the steps
   double speed_sum = 0;            ///< m/s, summed over vehicle_steps
@@ -42,7 +44,8 @@ struct EpisodeScore {
   std::int64_t emergency_stops = 0;
   std::int64_t emergency_brakes = 0;  ///< vehicle-steps with emergency braking, as SUMO counts them
   std::int64_t hard_brakes = 0;       ///< times a vehicle began to brake harder than 3 m/s2
-  std::int64_t teleports = 0;
+  std::int64_t teleports = 0;  ///< vehicles that SUMO teleported or removed because they stood too
+                               ///< long or collided, as SUMO counts them
 
   std::int64_t signal_changes = 0;  ///< times a controller switched a light to another green
 
@@ -56,6 +59,9 @@ struct EpisodeScore {
   std::int64_t shield_overrides = 0;  ///< commands replaced by braking (level 2 of shield.h),
                                       ///< counted in every step
 
+  /// All vehicles that wanted to drive: those that departed, wait to enter, or were discarded while
+  /// they waited.
+  [[nodiscard]] std::int64_t demand() const { return departed + waiting + discarded; }
   /// Arrived vehicles plus the progress of running ones: the numerator of ocr_all and ocr_departed.
   [[nodiscard]] double numerator() const { return static_cast<double>(arrived) + completion_sum; }
   /// Time that vehicles lost on the road and while they waited to enter.
@@ -70,16 +76,15 @@ struct EpisodeScore {
   /// emissions() per kilometre that vehicles drove. Vehicles that wait to enter raise it, so
   /// holding traffic outside of the network does not lower it. A distance below 1 m counts as 1 m.
   [[nodiscard]] Emissions emissions_per_km() const;
-  /// emissions() per vehicle that departed or waits to enter.
+  /// emissions() per vehicle of demand().
   [[nodiscard]] Emissions emissions_per_vehicle() const;
-  /// Share of the demand that got through: numerator() divided by all vehicles that departed or
-  /// wait to enter.
+  /// Share of the demand that got through: numerator() divided by demand().
   [[nodiscard]] double ocr_all() const;
   /// numerator() divided by the departed vehicles. This ratio rises when vehicles cannot enter.
   [[nodiscard]] double ocr_departed() const;
   /// Arrived vehicles per hour.
   [[nodiscard]] double outflow_vph() const;
-  /// lost_s() divided by the number of vehicles that departed or wait to enter.
+  /// lost_s() divided by demand().
   [[nodiscard]] double delay_s() const;
   /// Number of standing vehicles, averaged over time.
   [[nodiscard]] double mean_queue() const;

@@ -73,6 +73,7 @@ struct NetworkStudy {
   std::optional<double> end_s;  ///< SUMO's time; none: the scenario has no <end>
   double step_length_s = 1.0;
   double time_to_teleport_s = 300.0;  ///< 0 or less: never
+  double max_depart_delay_s = -1.0;   ///< below 0: vehicles wait to enter without limit
 };
 
 enum class Severity : std::uint8_t {

@@ -141,6 +141,9 @@ class SumoEnv {
   /// The graph that a model observes now. Valid until the next step or reset.
   [[nodiscard]] const scene::GraphFrame& frame();
   [[nodiscard]] const scene::RoadState& state() const;
+  /// Ids of the vehicles that SUMO put elsewhere in the last step: after a jam or a collision, or
+  /// over a gap in their routes. They keep their ids.
+  [[nodiscard]] std::span<const std::uint32_t> teleported() const;
   [[nodiscard]] const scene::Road& road() const;
   [[nodiscard]] const scene::EpisodeScore& score() const;
   [[nodiscard]] double time_s() const;

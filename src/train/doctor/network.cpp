@@ -20,10 +20,6 @@ namespace {
 constexpr std::size_t kShown = 4;  ///< maximum number of conflicts, types and routes to list
 const sim::StudyUse kTraining{.controllers = {}, .learns = true};
 
-std::string plural(std::size_t count, const char* noun, const char* ending) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
-}
-
 /// "b (ramp gives way or ends; up goes first)"
 std::string describe(const sim::ConflictStudy& conflict) {
   std::vector<std::string> approaches;
@@ -38,7 +34,7 @@ std::string describe(const sim::ConflictStudy& conflict) {
 }
 
 std::string conflicts_text(const sim::NetworkStudy& study) {
-  std::string text = plural(study.conflicts.size(), "conflict", "s");
+  std::string text = counted(static_cast<std::int64_t>(study.conflicts.size()), "conflict");
   for (std::size_t i = 0; i < std::min(kShown, study.conflicts.size()); ++i) {
     text += (i == 0 ? ": " : ", ") + describe(study.conflicts[i]);
   }
@@ -77,7 +73,7 @@ std::string demand_text(const sim::NetworkStudy& study) {
 }
 
 std::string lights_text(const sim::NetworkStudy& study) {
-  std::string text = plural(static_cast<std::size_t>(study.lights), "light", "s");
+  std::string text = counted(study.lights, "light");
   if (study.trainable_lights == study.lights) return text;
   return text + fmt::format(", {} of which {} two greens or more to choose from",
                             study.trainable_lights, study.trainable_lights == 1 ? "has" : "have");
@@ -94,10 +90,10 @@ std::string time_text(const sim::NetworkStudy& study, const config::Env& env) {
 
 /// Lists for each command the places where it can help.
 std::string commands_text(const sim::NetworkStudy& study) {
-  std::size_t minor = 0;
-  std::size_t major = 0;
-  std::size_t yielding = 0;
-  std::size_t wide = 0;
+  std::int64_t minor = 0;
+  std::int64_t major = 0;
+  std::int64_t yielding = 0;
+  std::int64_t wide = 0;
   for (const sim::ConflictStudy& conflict : study.conflicts) {
     for (const sim::ApproachStudy& approach : conflict.approaches) {
       minor += approach.minor ? 1 : 0;
@@ -110,8 +106,8 @@ std::string commands_text(const sim::NetworkStudy& study) {
       "stop (meter, let_in): {} giving way or ending; slow (vsl): {} going first; arrive_late "
       "(yield): {} meeting one released by a light; left, right (sort): {} with several lanes; "
       "slow, hold, fast: before every conflict",
-      plural(minor, "approach", "es"), plural(major, "approach", "es"),
-      plural(yielding, "main stream", "s"), plural(wide, "approach", "es"));
+      counted(minor, "approach", "es"), counted(major, "approach", "es"),
+      counted(yielding, "main stream"), counted(wide, "approach", "es"));
 }
 
 /// Names the conflict with the most vehicles per hour and exit lane. Empty if the files contain no
@@ -154,9 +150,11 @@ Finding try_out(const sim::NetworkStudy& study, const config::Config& config, bo
       .subject = "run",
       .found = fmt::format(
           "{:.0f} s{} without control took {}: ocr_all {:.3f}, {:.0f} s of delay per "
-          "vehicle, {} of {} vehicles wait to enter{}{}",
+          "vehicle, {} of {} vehicles wait to enter{}{}{}",
           env.time_s(), env.done() ? "" : " of the episode", human_duration(clock.seconds()),
-          score.ocr_all(), score.delay_s(), score.waiting, score.departed + score.waiting,
+          score.ocr_all(), score.delay_s(), score.waiting, score.demand(),
+          score.discarded > 0 ? fmt::format(", {} were deleted while they waited", score.discarded)
+                              : "",
           commands ? fmt::format("; {} connected vehicles came within {:g} m of a conflict",
                                  candidates.size(), config.env.zone_m)
                    : "",

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "traffic/core/clock.h"
+#include "traffic/core/text.h"
 #include "traffic/data/traffic_batches.h"
 
 namespace traffic::train {
@@ -55,12 +56,13 @@ RecordingFacts measure_recordings(const config::Data& data, std::int64_t rank,
 
 Finding judge_recordings(const RecordingFacts& facts, const config::Data& data,
                          double samples_per_s) {
-  Finding finding{.subject = "data",
-                  .found = fmt::format("{} files, samples: {} train, {} validation, {} test; with "
-                                       "{} reading threads per rank, all "
-                                       "ranks together read {:.0f} samples/s",
-                                       facts.files, facts.train, facts.validation, facts.test,
-                                       data.num_workers, samples_per_s)};
+  Finding finding{
+      .subject = "data",
+      .found = fmt::format(
+          "{}, samples: {} train, {} validation, {} test; with {} reading threads per rank, all "
+          "ranks together read {:.0f} samples/s",
+          counted(facts.files, "file"), facts.train, facts.validation, facts.test, data.num_workers,
+          samples_per_s)};
   for (const auto& [split, count] :
        {std::pair{"train", facts.train}, std::pair{"validation", facts.validation},
         std::pair{"test", facts.test}}) {
@@ -74,7 +76,8 @@ Finding judge_recordings(const RecordingFacts& facts, const config::Data& data,
   }
   if (facts.skipped.empty()) return finding;
   if (finding.verdict == Verdict::kOk) finding.verdict = Verdict::kWarning;
-  finding.found += fmt::format("; {} files are unreadable, the first: {}", facts.skipped.size(),
+  finding.found += fmt::format("; cannot read {}, the first: {}",
+                               counted(static_cast<std::int64_t>(facts.skipped.size()), "file"),
                                facts.skipped.front());
   return finding;
 }

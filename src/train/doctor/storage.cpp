@@ -44,7 +44,8 @@ std::string type_of(const fs::path& folder) {
                                                                       {0x00C36400, "ceph"},
                                                                       {0x65735546, "fuse"}}};
   struct statfs info {};
-  if (::statfs(folder.c_str(), &info) != 0) throw io_error("look at", folder, errno);
+  if (::statfs(folder.c_str(), &info) != 0)
+    throw io_error("find the file system of", folder, errno);
   for (const auto& [number, name] : kTypes) {
     if (static_cast<long>(info.f_type) == number) return std::string(name);
   }

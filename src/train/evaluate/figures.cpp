@@ -59,6 +59,7 @@ std::vector<Figure> list_figures(bool with_emissions) {
       {"ocr_departed", [](const E& e) { return e.score.ocr_departed(); }},
       {"arrived", [](const E& e) { return real(e.score.arrived); }, true},
       {"waiting", [](const E& e) { return real(e.score.waiting); }, true},
+      {"discarded", [](const E& e) { return real(e.score.discarded); }, true},
       {"queue", [](const E& e) { return e.score.mean_queue(); }},
       {"standing_time_s", [](const E& e) { return e.score.standing_time_s(); }},
       {"jammed_runs", [](const E& e) { return e.jammed ? 1.0 : 0.0; }},

@@ -84,7 +84,7 @@ Baseline measure(const MeasureInput& in, TrafficCollector& collector,
     for (std::size_t i = 0; i < episode.size(); ++i) sum[i] += episode[i];
   }
   for (const EpisodeOutcome& outcome : outcomes) {
-    sum[bins] += static_cast<double>(outcome.score.departed + outcome.score.waiting);
+    sum[bins] += static_cast<double>(outcome.score.demand());
     sum[bins + 1] += outcome.score.ocr_all();
     sum[bins + 2] += outcome.score.lost_s();
     sum[bins + 3] += outcome.score.delay_s();

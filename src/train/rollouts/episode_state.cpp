@@ -121,13 +121,14 @@ class Reader {
 /// signal_changes are not stored, because the next answer of the simulation contains them.
 template <typename Score, typename Visit>
 void each_field(Score& score, const Visit& visit) {
-  static_assert(sizeof(Score) == 33 * sizeof(double),
+  static_assert(sizeof(Score) == 34 * sizeof(double),
                 "EpisodeScore has changed: update this list and kVersion");
   visit(score.seconds);
   visit(score.departed);
   visit(score.arrived);
   visit(score.removed);
   visit(score.waiting);
+  visit(score.discarded);
   visit(score.running);
   visit(score.completion_sum);
   visit(score.vehicle_steps);

@@ -137,7 +137,8 @@ config::Data with_staged_files(const config::Data& data, comm::Communicator& dev
                      lacks ? target : fs::path());
   }
   if (leads) {
-    spdlog::info("data: {} files are in {} on {}; {} were copied now", sources.size(), dir.string(),
+    spdlog::info("data: {} in {} on {}; {} were copied now",
+                 counted(static_cast<std::int64_t>(sources.size()), "file"), dir.string(),
                  hostname(), human_bytes(missing_bytes));
   }
   return staged;

@@ -22,15 +22,16 @@ std::int64_t free_memory_of_a_rank(const config::Config& config,
     const GpuMemory gpu = gpu_memory(device);
     const double share =
         allowed_share(config.gpu.memory_fraction, config.memory.target_vram_gb, gpu.total);
-    return std::min(
-        gpu.free, static_cast<std::int64_t>(share * static_cast<double>(gpu.total)) - gpu.reserved);
+    const auto allowed = static_cast<std::int64_t>(share * static_cast<double>(gpu.total));
+    return std::max<std::int64_t>(std::min(gpu.free, allowed - gpu.reserved), 0);
   }
   std::int64_t free = available_memory_bytes();
   if (config.memory.target_memory_gb > 0.0) {
     const auto target = static_cast<std::int64_t>(config.memory.target_memory_gb * kBytesPerGiB);
     free = std::min(free, target - ranks * rss_bytes());
   }
-  return free / ranks;
+  // The ranks may use more than memory.target_memory_gb already.
+  return std::max<std::int64_t>(free, 0) / ranks;
 }
 
 }  // namespace

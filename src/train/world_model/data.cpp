@@ -13,6 +13,7 @@
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "traffic/core/random_streams.h"
+#include "traffic/core/text.h"
 
 namespace traffic::train {
 namespace {
@@ -73,7 +74,8 @@ WorldModelData open_world_model_data(const config::Config& config,
   data.test = std::make_shared<data::Dataset>(opened.files, data::Split::kTest, windows);
   if (communicator.rank() == 0) report_missing(opened, data.train->info());
   communicator.all_agree(data.train->fingerprint(), "the recorded data (data.files)");
-  spdlog::info("data: {} files, samples: {} train, {} validation, {} test", opened.files.size(),
+  spdlog::info("data: {}, samples: {} train, {} validation, {} test",
+               counted(static_cast<std::int64_t>(opened.files.size()), "file"),
                data.train->num_samples(), data.validation->num_samples(), data.test->num_samples());
   return data;
 }

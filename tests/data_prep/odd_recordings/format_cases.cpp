@@ -218,7 +218,7 @@ std::vector<Case> highd_cases() {
                  "the direction of motion differs from the stated angle",
                  files(kRecordingMeta, replaced(kTracksMeta, "Car,2", "Car,1"))),
       highd_case("RowRepeated", text + lines_of(text).back() + "\n", sound,
-                 "1 rows that repeat others were dropped", both),
+                 "dropped 1 row, as others say the same", both),
       highd_case("CutInARow", text.substr(0, text.size() - 20), {}, "01_tracks.csv:361: ", both),
   };
 }

@@ -149,7 +149,8 @@ TEST(RolloutFaults, LostEpisodesRunAgainWithTheSameResult) {
   EXPECT_THAT(disturbed.output(), HasSubstr("killed by signal 11"));
   EXPECT_THAT(disturbed.output(), HasSubstr("simulation 2 failed: fault throw"));
   EXPECT_THAT(disturbed.output(),
-              HasSubstr("observation contains NaN, infinity or a number beyond 1e+10 in growth"));
+              AllOf(HasSubstr("contains NaN, infinity or a number beyond 1e+10: nan at place"),
+                    HasSubstr(" in growth; the simulation's process is damaged")));
   EXPECT_THAT(disturbed.output(), HasSubstr("rejected 1"));
 }
 

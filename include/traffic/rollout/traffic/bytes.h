@@ -96,12 +96,15 @@ inline constexpr double kLargest = 1e10;
 /// @throws WorkerError if a value is NaN, infinite or larger than kLargest
 template <typename T>
 void require_plausible(std::span<const T> values, std::string_view what) {
+  const auto is_plausible = [](T value) { return std::abs(value) <= static_cast<T>(kLargest); };
   bool spoiled = false;  // no early exit, so that the loop is vectorised
-  for (const T value : values) spoiled |= !(std::abs(value) <= static_cast<T>(kLargest));
-  if (spoiled) {
-    throw WorkerError("the observation contains NaN, infinity or a number beyond {:g} in {}",
-                      kLargest, what);
-  }
+  for (const T value : values) spoiled |= !is_plausible(value);
+  if (!spoiled) return;
+  const auto first = std::find_if_not(values.begin(), values.end(), is_plausible);
+  throw WorkerError(
+      "the answer of a simulation contains NaN, infinity or a number beyond {:g}: {:g} at place {} "
+      "of {} in {}; the simulation's process is damaged or of another version",
+      kLargest, *first, first - values.begin(), values.size(), what);
 }
 
 }  // namespace traffic::rollout
