@@ -25,6 +25,7 @@ declare -A allowed=(
   [train/snakes]="train/offpolicy train/optim train/run $BELOW_TRAIN"
   [train/dqn]="train/offpolicy train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/agents]="train/lights train/dqn train/ppo train/offpolicy train/search train/rollouts train/policy train/optim train/run train/monitor $BELOW_TRAIN"
+  [train/export]="train/policy train/optim train/run $BELOW_TRAIN"
   [train/closed_loop]="train/driving train/evaluate train/run $BELOW_TRAIN"
   [train/doctor]="train/evaluate train/run train/monitor $BELOW_TRAIN"
   [train]="train/agents train/snakes train/driving train/closed_loop train/world_model train/search train/rollouts train/policy train/optim train/run train/monitor train/evaluate $BELOW_TRAIN"

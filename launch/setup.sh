@@ -10,6 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly TORCH_VERSION=2.15.0 SUMO_VERSION=1.28.0 CUDART_VERSION=13.5.37 CUPTI_VERSION=13.5.25
+readonly ONNXRUNTIME_VERSION=1.32.0
 readonly TENSORBOARD=(tensorboard==2.20.0 protobuf==6.33.1 numpy==2.2.6 absl-py==2.3.1 packaging==25.0)
 readonly PYTHON=(gymnasium==1.4.0 pettingzoo==1.27.0 stable-baselines3==2.9.2 cloudpickle==3.1.3 farama-notifications==0.0.6
   typing_extensions==4.16.0)
@@ -116,6 +117,7 @@ install_wheels sumo "eclipse-sumo==$SUMO_VERSION"
 if $tests; then
   install_wheels tools "${TENSORBOARD[@]}"
   install_wheels python "${PYTHON[@]}"
+  install_wheels onnx "onnxruntime==$ONNXRUNTIME_VERSION"
   unpack_packages slurm "${SLURM_PACKAGES[@]}"
 fi
 say "done"

@@ -5,27 +5,125 @@
 #include <cmath>
 
 #include "index.h"
+#include "traffic/scene/signal_features.h"
 #include "traffic/scene/signal_view.h"
 
 namespace traffic::scene {
 namespace {
 
-/// Names of the features, in the order in which append_features() writes them. Most are sums over
-/// the links that have green in the option (SignalLinkState explains them). Of the others,
-/// - "gains" counts vehicles that would get green, "loses" vehicles that would lose their green;
-/// - "yielding_queue" is the queue on links whose green yields, "lanes" the number of lanes with
-///   green, and "blocked" the number of vehicles without room on the lane behind the light;
-/// - "green_s" and "red_s" tell for how long the light has shown, or has not shown, the option;
-/// - "light_..." and "inside" describe the whole light;
-/// - "left_s" and "longest_left_s" tell how long the present phase of a kept program will still
-///   last and how long it may still last; they are 0 for all other options.
-constexpr std::array<std::string_view, 26> kNames{
-    "vehicles", "queue",          "wait",         "longest_wait", "loss",
-    "near",     "coming",         "queue_behind", "room_behind",  "gains",
-    "loses",    "yielding_queue", "lanes",        "is_present",   "green_s",
-    "red_s",    "light_vehicles", "light_queue",  "light_loss",   "inside",
-    "arriving", "held_next",      "blocked",      "left_s",       "longest_left_s",
-    "advised"};
+/// The features, in the order in which append_features() writes them.
+constexpr std::array<SignalFeatureSpec, 26> kFeatures{{
+    {.name = "vehicles",
+     .unit = "1",
+     .scale = 10,
+     .help = "vehicles within 200 m of the stop lines of the links that the option gives green"},
+    {.name = "queue",
+     .unit = "1",
+     .scale = 10,
+     .help = "vehicles among these that are slower than 1 m/s"},
+    {.name = "wait",
+     .unit = "s",
+     .scale = 5,
+     .help = "sum of the times for which these vehicles have been standing",
+     .is_logarithmic = true},
+    {.name = "longest_wait",
+     .unit = "s",
+     .scale = 5,
+     .help = "longest of these times",
+     .is_logarithmic = true},
+    {.name = "loss",
+     .unit = "1",
+     .scale = 10,
+     .help = "time that these vehicles lose, in seconds per second"},
+    {.name = "near", .unit = "1", .scale = 10, .help = "vehicles within 50 m of the stop lines"},
+    {.name = "coming",
+     .unit = "1",
+     .scale = 5,
+     .help = "vehicles that reach a stop line within 3 s, or are within 10 m of it"},
+    {.name = "queue_behind",
+     .unit = "1",
+     .scale = 10,
+     .help = "vehicles slower than 1 m/s on the lanes behind the junction, counted for links "
+             "before which vehicles are"},
+    {.name = "room_behind",
+     .unit = "1",
+     .scale = 1,
+     .help = "smallest free share of the first 30 m of these lanes",
+     .high = 1},
+    {.name = "gains",
+     .unit = "1",
+     .scale = 10,
+     .help = "vehicles that have no green now and would get it"},
+    {.name = "loses",
+     .unit = "1",
+     .scale = 10,
+     .help = "vehicles that have green now and would lose it"},
+    {.name = "yielding_queue",
+     .unit = "1",
+     .scale = 10,
+     .help = "vehicles of `queue` before links whose green yields to other streams"},
+    {.name = "lanes", .unit = "1", .scale = 5, .help = "lanes that get green"},
+    {.name = "is_present",
+     .unit = "1",
+     .scale = 1,
+     .help = "1 for the option that the light shows now",
+     .high = 1},
+    {.name = "green_s",
+     .unit = "s",
+     .scale = 60,
+     .help = "how long the light has been showing the option; 0 unless it is present; at most 120",
+     .cap = 120},
+    {.name = "red_s",
+     .unit = "s",
+     .scale = 60,
+     .help = "time since the light showed the option last; 0 if it is present; at most 180",
+     .cap = 180},
+    {.name = "light_vehicles",
+     .unit = "1",
+     .scale = 30,
+     .help = "vehicles within 200 m of all stop lines of the light"},
+    {.name = "light_queue",
+     .unit = "1",
+     .scale = 30,
+     .help = "vehicles among these that are slower than 1 m/s"},
+    {.name = "light_loss",
+     .unit = "1",
+     .scale = 30,
+     .help = "time that these vehicles lose, in seconds per second"},
+    {.name = "inside",
+     .unit = "1",
+     .scale = 5,
+     .help = "vehicles slower than 1 m/s inside the junction"},
+    {.name = "arriving",
+     .unit = "1",
+     .scale = 10,
+     .help = "vehicles that will come within 200 m: those up to 400 m away, and those before the "
+             "previous light that have green there"},
+    {.name = "held_next",
+     .unit = "1",
+     .scale = 10,
+     .help = "vehicles that have red at the light after this one"},
+    {.name = "blocked",
+     .unit = "1",
+     .scale = 10,
+     .help = "vehicles of links with less than a quarter of room_behind free"},
+    {.name = "left_s",
+     .unit = "s",
+     .scale = 60,
+     .help =
+         "time until the present phase of a kept program ends; 0 for other options; at most 120",
+     .cap = 120},
+    {.name = "longest_left_s",
+     .unit = "s",
+     .scale = 60,
+     .help = "longest time for which this phase may still last; 0 for other options; at most 120",
+     .cap = 120},
+    {.name = "advised",
+     .unit = "1",
+     .scale = 1,
+     .help = "1 for the option that the advisor takes",
+     .high = 1},
+}};
 
 /// Sums over the links that have green in an option.
 struct GreenSums {
@@ -39,11 +137,27 @@ struct GreenSums {
 /// If room_behind is below this share, vehicles with green would stop inside the junction.
 constexpr double kFull = 0.25;
 
-double logarithmic(double seconds) { return std::log1p(seconds) / 5.0; }
-
 }  // namespace
 
-std::span<const std::string_view> signal_features() { return kNames; }
+double SignalFeatureSpec::scaled(double value) const {
+  const double capped = std::min(value, cap);
+  return (is_logarithmic ? std::log1p(capped) : capped) / scale;
+}
+
+double SignalFeatureSpec::unscaled(double scaled_value) const {
+  return is_logarithmic ? std::expm1(scaled_value * scale) : scaled_value * scale;
+}
+
+std::span<const SignalFeatureSpec> signal_feature_specs() { return kFeatures; }
+
+std::span<const std::string_view> signal_features() {
+  static constexpr auto kNames = [] {
+    std::array<std::string_view, kFeatures.size()> names;
+    std::ranges::transform(kFeatures, names.begin(), &SignalFeatureSpec::name);
+    return names;
+  }();
+  return kNames;
+}
 
 void mark_advised(std::span<float> row) { row.back() = 1.0F; }
 
@@ -88,34 +202,36 @@ void SignalView::append_features(int light_index, std::vector<float>& rows) cons
       if (std::find(lanes.begin(), lanes.end(), lane) == lanes.end()) lanes.push_back(lane);
     }
     const bool is_phase = option.is_present && book_->phase(light_index) >= 0;
-    const std::array<double, kNames.size()> row{
-        sums.links.vehicles / 10.0,
-        sums.links.queue / 10.0,
-        logarithmic(sums.links.wait_s),
-        logarithmic(sums.links.longest_wait_s),
-        sums.links.loss / 10.0,
-        sums.links.near / 10.0,
-        sums.links.coming / 5.0,
-        sums.links.queue_behind / 10.0,
+    const std::array<double, kFeatures.size()> row{
+        static_cast<double>(sums.links.vehicles),
+        static_cast<double>(sums.links.queue),
+        sums.links.wait_s,
+        sums.links.longest_wait_s,
+        sums.links.loss,
+        static_cast<double>(sums.links.near),
+        static_cast<double>(sums.links.coming),
+        static_cast<double>(sums.links.queue_behind),
         sums.links.room_behind,
-        sums.gains / 10.0,
-        (green_now - kept) / 10.0,
-        sums.yielding_queue / 10.0,
-        static_cast<double>(lanes.size()) / 5.0,
+        static_cast<double>(sums.gains),
+        static_cast<double>(green_now - kept),
+        static_cast<double>(sums.yielding_queue),
+        static_cast<double>(lanes.size()),
         option.is_present ? 1.0 : 0.0,
-        std::min(option.shown_s, 120.0) / 60.0,
-        std::min(option.hidden_s, 180.0) / 60.0,
-        light.vehicles / 30.0,
-        light.queue / 30.0,
-        light.loss / 30.0,
-        light.inside / 5.0,
-        sums.links.arriving / 10.0,
-        sums.links.held_next / 10.0,
-        sums.blocked / 10.0,
-        is_phase ? std::min(book_->phase_left_s(light_index), 120.0) / 60.0 : 0.0,
-        is_phase ? std::min(book_->longest_left_s(light_index), 120.0) / 60.0 : 0.0,
+        option.shown_s,
+        option.hidden_s,
+        static_cast<double>(light.vehicles),
+        static_cast<double>(light.queue),
+        light.loss,
+        static_cast<double>(light.inside),
+        static_cast<double>(sums.links.arriving),
+        static_cast<double>(sums.links.held_next),
+        static_cast<double>(sums.blocked),
+        is_phase ? book_->phase_left_s(light_index) : 0.0,
+        is_phase ? book_->longest_left_s(light_index) : 0.0,
         0.0};
-    for (const double value : row) rows.push_back(static_cast<float>(value));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      rows.push_back(static_cast<float>(kFeatures[i].scaled(row[i])));
+    }
   }
 }
 

@@ -11,16 +11,36 @@
 #include <utility>
 
 #include "index.h"
+#include "traffic/scene/signal_features.h"
 
 namespace traffic::scene {
 namespace {
 
-/// Features of an edge from one light (the source) to another (the destination). `distance` is that
-/// between the lights; 1 stands for kNextSignalReachM. `one_way` is 1 if traffic only reaches the
-/// destination from the source, -1 if only the reverse holds, and 0 if both hold. `open` is the
-/// share of the source's links towards the destination that have green. `open_back` is the share of
-/// the destination's links towards the source that have green.
-constexpr std::array<std::string_view, 4> kEdgeNames{"distance", "one_way", "open", "open_back"};
+/// Features of an edge from one light (the source) to another (the destination).
+constexpr std::array<SignalFeatureSpec, 4> kEdgeFeatures{{
+    {.name = "distance",
+     .unit = "m",
+     .scale = kNextSignalReachM,
+     .help = "distance between the lights",
+     .high = kNextSignalReachM},
+    {.name = "one_way",
+     .unit = "1",
+     .scale = 1,
+     .help = "1 if traffic only reaches the destination from the source, -1 if only the reverse "
+             "holds, 0 if both hold",
+     .low = -1,
+     .high = 1},
+    {.name = "open",
+     .unit = "1",
+     .scale = 1,
+     .help = "share of the source's links towards the destination that have green",
+     .high = 1},
+    {.name = "open_back",
+     .unit = "1",
+     .scale = 1,
+     .help = "share of the destination's links towards the source that have green",
+     .high = 1},
+}};
 
 template <typename T>
 std::vector<T> copied(std::span<const T> values) {
@@ -59,7 +79,16 @@ std::map<int, double> next_lights(const Road& road, int first_edge) {
 
 }  // namespace
 
-std::span<const std::string_view> signal_edge_features() { return kEdgeNames; }
+std::span<const SignalFeatureSpec> signal_edge_feature_specs() { return kEdgeFeatures; }
+
+std::span<const std::string_view> signal_edge_features() {
+  static constexpr auto kNames = [] {
+    std::array<std::string_view, kEdgeFeatures.size()> names;
+    std::ranges::transform(kEdgeFeatures, names.begin(), &SignalFeatureSpec::name);
+    return names;
+  }();
+  return kNames;
+}
 
 std::size_t num_signal_node_features() { return 2 * signal_features().size(); }
 
@@ -123,11 +152,13 @@ void SignalGraphBuilder::build(const SignalView& view, SignalGraph& out) const {
   out.edge_features.clear();
   for (const Edge& edge : edges_) {
     const double one_way = edge.there < 0 ? -1.0 : edge.back < 0 ? 1.0 : 0.0;
-    const std::array<double, kEdgeNames.size()> row{edge.distance_m / kNextSignalReachM, one_way,
-                                                    open_share(edge.there, view.book()),
-                                                    open_share(edge.back, view.book())};
+    const std::array<double, kEdgeFeatures.size()> row{edge.distance_m, one_way,
+                                                       open_share(edge.there, view.book()),
+                                                       open_share(edge.back, view.book())};
     out.edge_src.push_back(edge.source);
-    for (const double value : row) out.edge_features.push_back(static_cast<float>(value));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      out.edge_features.push_back(static_cast<float>(kEdgeFeatures[i].scaled(row[i])));
+    }
   }
 }
 

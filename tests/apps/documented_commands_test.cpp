@@ -92,6 +92,8 @@ const std::vector<Treatment> kTreatments{
     {"traffic_eval --driver .*checkpoint:", nullptr,
      "driving_training_test.cpp does it with a policy that it trains"},
     {"traffic_(train|eval|doctor|control) ", " --print-config"},
+    {"traffic_export |launch/python/", nullptr,
+     "TheExportGuidesCommandsWorkInTheirOrder runs them with a policy that it trains"},
     {"bin/sumo-gui ", nullptr,
      "needs a display; traffic_control_test.cpp uses sumo, which needs none"},
     {"^\\.deps/sumo/sumo/bin/sumo .* --end ", " --no-step-log"},
@@ -131,7 +133,7 @@ class DocumentedCommands : public ::testing::Test {
     }
     const fs::path programs = TRAFFIC_BIN_DIR;
     for (const char* name : {"traffic_train", "traffic_eval", "traffic_doctor", "traffic_control",
-                             "traffic_report", "traffic_tune", "snakes"}) {
+                             "traffic_export", "traffic_report", "traffic_tune", "snakes"}) {
       fs::create_symlink(programs / name, root_ / name);
     }
     fs::create_symlink(programs / "data_prep", root_ / "data_prep/data_prep");
@@ -209,6 +211,27 @@ TEST_F(DocumentedCommands, TheReadmesCommandsWorkInTheirOrder) {
   }
   EXPECT_EQ(trainings, 3);
   EXPECT_EQ(comparisons, 2);
+}
+
+/// Runs the guide's training and its simulations at a small size.
+TEST_F(DocumentedCommands, TheExportGuidesCommandsWorkInTheirOrder) {
+  const auto commands = commands_of(TRAFFIC_SOURCE_DIR "/docs/guide/export.md");
+  for (const Command& command : commands) {
+    std::string text = command.text;
+    if (matches(command, "traffic_train ")) {
+      text +=
+          " --preset test --set run.device=cpu --set env.scenario=lights_arterial "
+          "--set env.scenarios=[] --set env.max_time_s=60 --set training.iterations=1 "
+          "--set training.eval_interval=1 --set training.eval_episodes=1 "
+          "--set training.final_episodes=1 --set episodes.train_batch_size=12 "
+          "--set episodes.baseline_episodes=2 --set evaluation.seeds=1..2";
+    }
+    if (matches(command, "traffic_export ")) text += " --states 3";
+    if (matches(command, "control_lights\\.py ")) text += " --seconds 60";
+    const Outcome outcome = run(text);
+    ASSERT_EQ(outcome.exit_code, 0) << text << "\n" << outcome.output;
+  }
+  EXPECT_EQ(commands.size(), 5U);
 }
 
 TEST_F(DocumentedCommands, AreUnderstoodByTheirPrograms) {

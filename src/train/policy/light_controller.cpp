@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "policy/decider.h"
+#include "policy/decision_watch.h"
 #include "policy/light_policy.h"
 #include "run/snapshot_parts.h"
 #include "traffic/sim/env_options.h"
@@ -15,12 +16,13 @@ namespace {
 /// vehicles no commands.
 class LightController final : public scene::Controller {
  public:
-  LightController(const checkpoint::Snapshot& snapshot, Decides decides)
-      : LightController(snapshot, stored_config(snapshot), decides) {}
+  LightController(const checkpoint::Snapshot& snapshot, Decides decides, DecisionWatch* watch)
+      : LightController(snapshot, stored_config(snapshot), decides, watch) {}
 
   LightController(const checkpoint::Snapshot& snapshot, const config::Config& config,
-                  Decides decides)
-      : period_s_(config.env.control_period_s),
+                  Decides decides, DecisionWatch* watch)
+      : watch_(watch),
+        period_s_(config.env.control_period_s),
         decides_(decides),
         policy_(light_kind_in(snapshot), 0),
         chooser_(config.lights.advisor, sim::controller_options(config)) {
@@ -55,6 +57,15 @@ class LightController final : public scene::Controller {
     }
     ++decisions_;
     const LightDecisions made = policy_.decide(batch, uniforms);
+    if (watch_ != nullptr) {
+      watch_->on_lights({.policy = policy_,
+                         .view = view,
+                         .choices = choices_,
+                         .rows = rows_,
+                         .graph = graph_.view(),
+                         .batch = batch,
+                         .decided = made});
+    }
     chosen_.clear();
     for (std::size_t b = 0; b < choices_.size(); ++b) {
       chosen_.push_back({choices_[b].light, made.green[b]});
@@ -67,6 +78,7 @@ class LightController final : public scene::Controller {
   [[nodiscard]] double period_s() const override { return period_s_; }
 
  private:
+  DecisionWatch* watch_;  ///< null: nobody watches
   double period_s_;
   Decides decides_;
   LightPolicy policy_;
@@ -83,8 +95,8 @@ class LightController final : public scene::Controller {
 }  // namespace
 
 std::unique_ptr<scene::Controller> make_light_controller(const checkpoint::Snapshot& snapshot,
-                                                         Decides decides) {
-  return std::make_unique<LightController>(snapshot, decides);
+                                                         Decides decides, DecisionWatch* watch) {
+  return std::make_unique<LightController>(snapshot, decides, watch);
 }
 
 }  // namespace traffic::train

@@ -10,10 +10,14 @@
 
 namespace traffic::train {
 
+class DecisionWatch;
+
 /// Loads the policy from the checkpoint.
+/// @param watch sees every decision; null: nobody does
 /// @throws CheckpointError if the checkpoint holds no policy of traffic lights, or one that reads
 /// other features than this version provides
 std::unique_ptr<scene::Controller> make_light_controller(const checkpoint::Snapshot& snapshot,
-                                                         Decides decides);
+                                                         Decides decides,
+                                                         DecisionWatch* watch = nullptr);
 
 }  // namespace traffic::train

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "policy/decider.h"
+#include "policy/decision_watch.h"
 #include "policy/fit.h"
 #include "policy/light_controller.h"
 #include "policy/light_policy.h"
@@ -30,8 +31,10 @@ namespace {
 /// Commands the vehicles of one simulation with the trained policy of a checkpoint.
 class PolicyController final : public scene::Controller {
  public:
-  PolicyController(const checkpoint::Snapshot& snapshot, std::optional<Decides> decides)
-      : config_(stored_config(snapshot)),
+  PolicyController(const checkpoint::Snapshot& snapshot, std::optional<Decides> decides,
+                   DecisionWatch* watch)
+      : watch_(watch),
+        config_(stored_config(snapshot)),
         decides_(decides.value_or(decides_in(snapshot))),
         perception_(config_, 1, torch::kCPU),
         policy_(config_, perception_.widths(), torch::kCPU),
@@ -76,6 +79,10 @@ class PolicyController final : public scene::Controller {
     const DecisionInput asked{.period = &period, .seen = &seen};
     const DecidedState decided = decider_.decide(std::span(&asked, 1), draws()).front();
     ++decisions_;
+    if (watch_ != nullptr) {
+      watch_->on_vehicles(
+          {.decider = decider_, .period = period, .seen = seen, .decided = decided});
+    }
     decided_.clear();
     for (const auto& command : decided.commands) {
       if (command) decided_.push_back(*command);
@@ -114,6 +121,7 @@ class PolicyController final : public scene::Controller {
     };
   }
 
+  DecisionWatch* watch_;  ///< null: nobody watches
   config::Config config_;
   Decides decides_;
   Perception perception_;
@@ -140,17 +148,18 @@ CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
   return {.config = stored_config(snapshot, overrides), .unknown = unknown_settings(snapshot)};
 }
 
-std::unique_ptr<scene::Controller> make_policy_controller(const CheckpointName& name) {
+std::unique_ptr<scene::Controller> make_policy_controller(const CheckpointName& name,
+                                                          DecisionWatch* watch) {
   const checkpoint::Snapshot snapshot = checkpoint::load(name.path);
   if (!has_light_policy(snapshot))
-    return std::make_unique<PolicyController>(snapshot, name.decides);
+    return std::make_unique<PolicyController>(snapshot, name.decides, watch);
   if (!snapshot.contains("policy_hash")) {
-    return make_light_controller(snapshot, name.decides.value_or(decides_in(snapshot)));
+    return make_light_controller(snapshot, name.decides.value_or(decides_in(snapshot)), watch);
   }
   std::vector<std::unique_ptr<scene::Controller>> parts;
-  parts.push_back(std::make_unique<PolicyController>(snapshot, name.decides));
+  parts.push_back(std::make_unique<PolicyController>(snapshot, name.decides, watch));
   // The evaluations that chose this checkpoint let the lights decide greedily.
-  parts.push_back(make_light_controller(snapshot, Decides::kGreedy));
+  parts.push_back(make_light_controller(snapshot, Decides::kGreedy, watch));
   return scene::join_controllers(std::move(parts));
 }
 

@@ -14,6 +14,8 @@
 
 namespace traffic::train {
 
+class DecisionWatch;
+
 /// The configuration that a checkpoint was made with.
 struct CheckpointSettings {
   config::Config config;
@@ -31,7 +33,9 @@ CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
 /// training. The name may say whether the controller decides greedily or by sampling; by default,
 /// the checkpoint's setting applies. If the checkpoint holds both agents, the lights always decide
 /// greedily.
+/// @param watch sees every decision; null: nobody does
 /// @throws CheckpointError if the checkpoint holds no controller
-std::unique_ptr<scene::Controller> make_policy_controller(const CheckpointName& name);
+std::unique_ptr<scene::Controller> make_policy_controller(const CheckpointName& name,
+                                                          DecisionWatch* watch = nullptr);
 
 }  // namespace traffic::train
