@@ -108,11 +108,12 @@ class Simulations:
         settings = dict(settings or {})
         texts = [f"{key}={json.dumps(value)}".encode() for key, value in settings.items()]
         self._handle = ctypes.c_void_p()
-        self._check(self._library.traffic_env_open(str(config).encode(), (ctypes.c_char_p * len(texts))(*texts), len(texts),
-                                                   num_simulations, ctypes.byref(self._handle)))
+        code = self._library.traffic_env_open(str(config).encode(), (ctypes.c_char_p * len(texts))(*texts), len(texts),
+                                              num_simulations, ctypes.byref(self._handle))
+        self._check(code)
         self.close = weakref.finalize(self, self._library.traffic_env_close, self._handle)
         layout = _Layout()
-        self._check(self._library.traffic_env_layout_of(self._handle, ctypes.byref(layout)))
+        self._call("layout_of", ctypes.byref(layout))
         self.num_simulations = layout.num_simulations
         self.max_options = layout.max_options
         self.control_period_s = layout.control_period_s
@@ -123,18 +124,19 @@ class Simulations:
         self._num_all = layout.num_lights
         self.num_options = num_options[self._indices]
         self.lights = [layout.lights[i].decode() for i in self._indices]
-        self._busy = [False] * num_simulations
 
     def _check(self, code):
         if code != 0:
             raise TrafficError(self._library.traffic_env_error().decode(), code)
 
+    def _call(self, function, *arguments):
+        if not self.close.alive:
+            raise TrafficError("the simulations have been closed: make a new object", 2)
+        self._check(getattr(self._library, f"traffic_env_{function}")(self._handle, *arguments))
+
     def reset(self, simulation, seed, demand=1.0):
         """Orders a new episode. `demand` is a factor on the demand of the scenario."""
-        if self._busy[simulation]:  # an exception, such as KeyboardInterrupt, has come before the answer
-            self._library.traffic_env_wait(self._handle, simulation, ctypes.byref(_Answer()))
-        self._check(self._library.traffic_env_reset(self._handle, simulation, seed, demand))
-        self._busy[simulation] = True
+        self._call("reset", simulation, seed, demand)
 
     def step(self, simulation, options):
         """Orders one control period. options [L]: index of the option that each light shows next."""
@@ -143,16 +145,12 @@ class Simulations:
             raise ValueError(f"found actions of shape {options.shape}, expected {self._indices.shape}, one for each light")
         all_options = np.zeros(self._num_all, np.int32)
         all_options[self._indices] = options
-        pointer = all_options.ctypes.data_as(ctypes.POINTER(ctypes.c_int32))
-        self._check(self._library.traffic_env_step(self._handle, simulation, pointer))
-        self._busy[simulation] = True
+        self._call("step", simulation, all_options.ctypes.data_as(ctypes.POINTER(ctypes.c_int32)))
 
     def wait(self, simulation):
         """Waits for the answer to the last order."""
         answer = _Answer()
-        code = self._library.traffic_env_wait(self._handle, simulation, ctypes.byref(answer))
-        self._busy[simulation] = False
-        self._check(code)
+        self._call("wait", simulation, ctypes.byref(answer))
 
         def copy(pointer, *shape):
             return np.ctypeslib.as_array(pointer, (self._num_all, *shape))[self._indices]

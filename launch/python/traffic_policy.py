@@ -110,7 +110,7 @@ class TrafficPolicy:
                 one["name"]: one["columns"] for one in self.table[agent]["inputs"] if "columns" in one
             }
         self._remembers = "memory" in self.table.get("vehicles", {})
-        self._memory = {}  # what is remembered of each connected vehicle: two rows of numbers
+        self._memory = {}  # hidden and cell state of each connected vehicle, by name
         self._rng = random.Random(seed)
         self._warned = set()
 
@@ -368,7 +368,7 @@ def check(folder, backend=None):
                 scores = dict(zip(candidates, found.get("score", ())))
                 same = _same_commands(policy.decide_vehicles(state, greedy=True), record["decision"], scores)
             largest = max([largest] + [_difference(found[name], wanted[name]) for name in wanted])
-            states += 1
+            states += bool(wanted)  # a state may have no candidate
             others += not same
     return states, others, largest
 

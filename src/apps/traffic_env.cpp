@@ -194,9 +194,7 @@ void traffic_env::reset(int simulation, std::uint64_t seed, double demand_scale)
     throw ConfigError("found a factor of the demand of {}, expected one above 0 and up to {}",
                       demand_scale, traffic::kMaxDemandScale);
   }
-  if (pool_.busy(simulation)) {
-    throw ConfigError("simulation {} has an order already: wait for its answer first", simulation);
-  }
+  if (pool_.busy(simulation)) (void)pool_.wait_any({&simulation, 1});
   pool_.start_episode(
       simulation, {.traffic = {.seed = seed, .demand_scale = demand_scale}, .idle_lights = true});
   answers_[static_cast<std::size_t>(simulation)].running = true;

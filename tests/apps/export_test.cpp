@@ -85,7 +85,7 @@ TEST_F(Export, VehiclesThatReadEncodingsDecideTheSame) {
   train("phase2.toml", "run",
         "--set env.scenario=merge --set vehicles.longitudinal=target_speed --set "
         "vehicles.advisor= --set vehicles.lane_change=true --set run.allow_random_perception=true "
-        "--set 'vehicles.inputs=[\"features\",\"globals\",\"encoding\",\"pooled\"]'");
+        "--set 'vehicles.inputs=[\"features\",\"globals\",\"encoding\",\"pooled\",\"latents\"]'");
   expect_equal_decisions("run", "--scenario merge --states 12", 12);
 }
 

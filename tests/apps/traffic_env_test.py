@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Tests libtraffic_env.so and launch/python/traffic_env.py. Usage: traffic_env_test.py FOLDER_OF_PROGRAMS"""
-import json, multiprocessing, os, re, signal, subprocess, sys, tempfile, unittest, warnings
+import json, multiprocessing, os, re, shutil, signal, subprocess, sys, tempfile, unittest, warnings
 from pathlib import Path
 
 import gymnasium
@@ -219,8 +219,7 @@ class OfErrors(unittest.TestCase):
         simulations = self.open()
         keep = np.zeros(NUM_LIGHTS, int)
         self.expect(2, "no order to wait for", simulations.wait, 0)
-        self.expect(2, "found simulation 1, expected 0 to 0", simulations._check,
-                    simulations._library.traffic_env_reset(simulations._handle, 1, 1, 1.0))
+        self.expect(2, "found simulation 1, expected 0 to 0", simulations.reset, 1, 1)
         self.expect(2, "expected one above 0 and up to 100", simulations.reset, 0, 1, -1.0)
         simulations.reset(0, 1)
         self.expect(2, "has an order already", simulations.step, 0, keep)
@@ -229,6 +228,8 @@ class OfErrors(unittest.TestCase):
         self.assertRaises(ValueError, simulations.step, 0, keep[1:])
         episode(simulations, 0, 1)
         self.expect(2, "no running episode", simulations.step, 0, keep)
+        simulations.close()
+        self.expect(2, "have been closed", simulations.reset, 0, 1)
         self.assertRaises(ValueError, ParallelLights(**ARGUMENTS).step, {})
 
     def test_a_reset_discards_an_order_whose_answer_was_not_read(self):
@@ -247,6 +248,14 @@ class OfErrors(unittest.TestCase):
         simulations.step(0, np.zeros(NUM_LIGHTS, int))
         self.expect(6, "signal 9", simulations.wait, 0)
         self.assertTrue(same(episode(simulations, 0, 8), expected))
+
+    def test_a_worker_that_cannot_run_is_named_at_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            library = shutil.copy(ARGUMENTS["library"], folder)
+            os.symlink(BIN / "sumo_env", f"{folder}/sumo_env")
+            self.expect(6, "there is no program", Simulations, CONFIG, GRID, 1, library)
+            os.symlink("/bin/false", f"{folder}/rollout_worker")
+            self.expect(6, "rollout_worker ended with exit code 1 before it was ready", Simulations, CONFIG, GRID, 1, library)
 
     def test_a_forked_process_cannot_use_the_simulations_and_does_not_end_them(self):
         lights = AllLights(**ARGUMENTS)

@@ -353,7 +353,7 @@ std::string electric(const ScenarioFolder& folder) {
   folder.use_merge_network();
   return folder.config(
       "<vType id='car' emissionClass='Energy/unknown'/>"
-      "<vType id='van' emissionClass='MMPEVEM' mass='3000'>"
+      "<vType id='van' emissionClass='Energy/unknown' mass='3000'>"
       "<param key='has.battery.device' value='true'/></vType>"
       "<flow id='r' type='car' begin='0' end='200' period='4'><route edges='ramp mrg down'/></flow>"
       "<flow id='m' type='van' begin='0' end='200' period='3'><route edges='up mrg down'/></flow>",

@@ -77,8 +77,8 @@ int traffic_env_open(const char* config_file, const char* const* settings, int32
 /// @param layout overwritten
 int traffic_env_layout_of(const traffic_env* env, traffic_env_layout* layout);
 
-/// Orders a new episode, even if the last one has not ended. The last order to this simulation must
-/// have been waited for.
+/// Orders a new episode, even if the last one has not ended. If the answer to the last order has
+/// not been waited for, this function waits for it and discards it.
 /// @param seed determines everything random in the episode
 /// @param demand_scale factor on the demand of the scenario; 1 leaves it unchanged
 int traffic_env_reset(traffic_env* env, int32_t simulation, uint64_t seed, double demand_scale);

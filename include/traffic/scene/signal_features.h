@@ -19,7 +19,7 @@ struct SignalFeatureSpec {
   double cap = std::numeric_limits<double>::infinity();   ///< larger values count as this one
   bool is_logarithmic = false;
 
-  /// What a model sees of a value in physical units: min(value, cap) / scale, or
+  /// Input of a model for a value in physical units: min(value, cap) / scale, or
   /// log(1 + min(value, cap)) / scale if the feature is logarithmic.
   [[nodiscard]] double scaled(double value) const;
   /// The inverse of scaled().

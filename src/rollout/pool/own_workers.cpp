@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -31,7 +33,13 @@ WorkerPool::StartedPool WorkerPool::start_alone(const WorkerPoolSpec& spec) {
   } catch (const std::system_error& error) {
     throw WorkerError("the rollout workers could not be started: {}", error.what());
   }
-  wait_for_workers(pool.memory, kStart_s * slowdown());
+  wait_for_workers(pool.memory, kStart_s * slowdown(), [&] {
+    for (os::ChildProcess& process : pool.processes) {
+      if (const auto exit = process.poll()) {
+        throw WorkerError("{} {} before it was ready", program.program, exit->describe());
+      }
+    }
+  });
   return pool;
 }
 

@@ -40,11 +40,13 @@ void require_open(const PoolMemory& memory, double grace_s) {
   }
 }
 
-void wait_for_workers(const PoolMemory& memory, double timeout_s) {
+void wait_for_workers(const PoolMemory& memory, double timeout_s,
+                      const std::function<void()>& look) {
   const Stopwatch waited;
   for (std::uint32_t w = 0; w < memory.geometry().num_workers(); ++w) {
     const WorkerBlock& worker = worker_block(memory.head(), w);
     while (worker.state.load(std::memory_order_acquire) == WorkerState::kNone) {
+      look();
       if (waited.seconds() > timeout_s) {
         throw WorkerError(
             "rollout_worker {} of {} was started, but gave no sign of life within {:.0f} s: is "

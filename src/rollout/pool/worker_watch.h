@@ -2,6 +2,8 @@
 /// WorkerPool.
 #pragma once
 
+#include <functional>
+
 #include "pool_memory.h"
 
 namespace traffic::rollout {
@@ -22,8 +24,10 @@ void require_open(const PoolMemory& memory, double grace_s);
 
 /// Waits until all workers have given a sign of life. Only the leader calls it.
 /// @param timeout_s kStart_s on an idle machine, longer by the factor slowdown() on a busy one
+/// @param look called again and again while the function waits; may throw
 /// @throws WorkerError naming the first worker that has given no sign of life in time
-void wait_for_workers(const PoolMemory& memory, double timeout_s);
+void wait_for_workers(
+    const PoolMemory& memory, double timeout_s, const std::function<void()>& look = [] {});
 
 /// Requires that all workers of the node run.
 /// @param limit_s seconds without a sign of life after which a worker counts as stopped

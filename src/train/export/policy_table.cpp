@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "traffic/config/controller_spec.h"
 #include "traffic/scene/action.h"
 #include "traffic/scene/frame.h"
 #include "traffic/scene/signal_features.h"
@@ -110,7 +111,7 @@ ordered_json ports_of(std::span<const PlainPort> ports) {
   return all;
 }
 
-/// Adds to an input of the network what it means.
+/// Adds the meaning of an input or output, and of its columns.
 void describe(ordered_json& inputs, std::string_view name, std::string_view help,
               ordered_json columns = {}) {
   for (ordered_json& input : inputs) {
@@ -269,14 +270,16 @@ ordered_json light_table(const config::Config& config, const PlainNetwork& netwo
       {"keeps_programs", kind.keeps_programs},
       {"advisor", config.lights.advisor}};
   if (kind.keeps_programs) {
+    const bool by_program = config.lights.advisor == config::kOwnPrograms;
     table["advice"] = fmt::format(
         "A light keeps the order of its program. Option 0 keeps the present phase until the next "
         "decision, option 1 ends it before. The feature `advised` is 1 for the option that {} "
-        "takes. Where the network takes that option, nothing needs to be done; where it takes the "
-        "other one, set the remaining time of the phase: control_period_s for option 0, 0 for "
-        "option 1.",
-        config.lights.advisor == "program" ? "the program"
-                                           : fmt::format("the script {} ", config.lights.advisor));
+        "takes. If the phase would end before the next decision, option 0 sets its remaining time "
+        "to control_period_s. Option 1 sets it to 0{}. The phase must stay within the minimum and "
+        "maximum durations of the program; if they are fixed, a green of at least 10 s may become "
+        "longer or shorter by the share limits.phase_range.",
+        by_program ? "the program" : fmt::format("the script {}", config.lights.advisor),
+        by_program ? ", but not if the phase would end before the next decision anyway" : "");
   } else {
     table["advice"] =
         "none: the network alone decides. The options are the greens of the light's program. A "

@@ -94,7 +94,7 @@ ordered_json pairs_json(const Edges& edges, std::span<const Spec> specs,
   return pairs;
 }
 
-/// What this program's network computes for the candidates.
+/// Outputs of this program's own network for the candidates.
 std::map<std::string, torch::Tensor> native_outputs(const VehicleMoment& moment) {
   const torch::NoGradGuard no_grad;
   Policy& policy = moment.decider.policy();

@@ -7,7 +7,7 @@
 namespace traffic::train {
 namespace {
 
-/// What a unit of a term contributes to the relative gain of an episode, times `factor`.
+/// Contribution of one unit of a term to the relative gain of an episode, times `factor`.
 double weight_of(scene::Term term, const Baseline& baseline, const scene::Objective& objective,
                  double factor) {
   const auto per = [&](double weight, double whole) {
