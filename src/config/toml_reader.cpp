@@ -13,8 +13,8 @@
 namespace traffic::config {
 namespace {
 
-/// Maximum number of points in a text. Each point in a key may nest a table one level deeper, and
-/// toml++ frees nested tables recursively: 100,000 levels still fit the stack, 300,000 do not.
+/// Maximum number of dots ('.') in a text. Each point in a key may nest a table one level deeper,
+/// and toml++ frees nested tables recursively: 100,000 levels still fit the stack, 300,000 do not.
 constexpr std::ptrdiff_t kMaxPoints = 10000;
 
 std::string place_of(const toml::source_position& position) {
@@ -79,10 +79,11 @@ std::string shortened(std::string_view text) {
 
 std::variant<toml::table, SyntaxError> parse_text(std::string_view text) {
   if (std::count(text.begin(), text.end(), '.') > kMaxPoints) {
-    return SyntaxError{"1:1",
-                       fmt::format("found more than {} points ('.') in the text, expected fewer; "
-                                   "if data.files lists many files, name them by a glob",
-                                   kMaxPoints)};
+    return SyntaxError{
+        "1:1",
+        fmt::format("the text has more than {} dots ('.'), also counting those in file names; "
+                    "if data.files lists many files, name them by a glob",
+                    kMaxPoints)};
   }
   try {
     return toml::parse(text, std::string_view());

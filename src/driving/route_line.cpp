@@ -71,7 +71,8 @@ Place Follower::find_place() const {
   for (const std::int32_t s : strips) {
     const LaneStrip& strip = index_.strips()[static_cast<std::size_t>(s)];
     const auto lane = static_cast<std::size_t>(strip.lane);
-    // The route may pass an edge again, so edges that are far ahead do not count.
+    // Only the first three edges count as on the route, because the route may come back to this
+    // place later.
     const bool on_route = place_in_route(strip.lane) < std::min<std::size_t>(3, route_.size());
     const auto first = static_cast<std::size_t>(strip.first_point);
     for (std::size_t i = first; i + 1 < first + static_cast<std::size_t>(strip.num_points); ++i) {
@@ -128,7 +129,8 @@ RouteLine Follower::walk(Place place, float length_m) {
   std::size_t at_edge = place_in_route(place.lane);
   std::int32_t lane = place.lane;
   float walked_m = 0.0F;
-  // The line enters the first lane beside the vehicle, and the next lanes at their begin.
+  // On the first lane the line begins at the point nearest to the vehicle, and on every further
+  // lane at its first point.
   bool beside = true;
   constexpr int kMaxLanes = 64;
   for (int lanes = 0; lanes < kMaxLanes && walked_m < length_m; ++lanes) {

@@ -1,5 +1,5 @@
-/// The centre line that a vehicle would follow along its route, up to a given length. The input of
-/// the driving network is computed from it.
+/// The centre line that a vehicle would follow along its route, up to a given length. The
+/// observation of the driving policy is computed from it.
 #pragma once
 
 #include <cstdint>

@@ -31,8 +31,8 @@ std::optional<Room> room_from(const Board& board, Cell start) {
 }
 
 /// Sorts the cells of a room into the order of a snake. If the room is bent, its corner becomes the
-/// middle cell. A straight room keeps the order of the search, even if the first cell lies between
-/// the other two: so the rules of the competition say.
+/// middle cell. A straight room keeps the order of the search, as in the program of the
+/// competition (board.h). Its first cell, the head, may then lie between the other two.
 Room in_order(Room room) {
   const auto [first, second, third] = room;
   if (first == cell_at(row_of(second), column_of(third)) ||

@@ -1,5 +1,5 @@
-// Computes further features of a snake: who is nearest to each bean, and the cells around its head
-// (surroundings.h).
+// Computes further features of a snake: how near it, its nearest teammate and its nearest enemy are
+// to each bean, and the cells around its head (surroundings.h).
 #include "traffic/game/surroundings.h"
 
 #include <algorithm>

@@ -27,7 +27,7 @@ constexpr std::string_view kKeys = "keys.";
 constexpr std::array<std::string_view, 13> kNames{
     "config",  "dir",        "search", "trials", "seed", "figure",        "goal",
     "budgets", "budget_key", "keep",   "ranks",  "set",  "training_seeds"};
-/// Maximum number of trials. A grid with more combinations is probably a mistake.
+/// Maximum number of combinations of a grid. More are probably a mistake.
 constexpr std::int64_t kMostTrials = 10000;
 
 /// The value as text for the option --set; nullopt if no key can have this type.

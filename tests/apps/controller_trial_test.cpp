@@ -123,10 +123,11 @@ TEST_F(ControllerTrialTest, AnInterruptedTrialPrintsWhatIsKnown) {
         std::string("timeout --preserve-status -s ") + signal + " 15 " +
         doctor("--scenario merge --set env.max_time_s=120 --controller meter --minutes 20"));
     EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
-    EXPECT_THAT(outcome.output, AllOf(HasSubstr("trial          stopped after "),
-                                      HasSubstr("under each controller, 120 s of traffic"),
-                                      HasSubstr("gain           meter: "),
-                                      HasSubstr("recommendation "), HasSubstr("0 failed")));
+    EXPECT_THAT(outcome.output,
+                AllOf(HasSubstr("trial          stopped after "),
+                      HasSubstr("under each controller, each with 120 s of traffic"),
+                      HasSubstr("gain           meter: "), HasSubstr("recommendation "),
+                      HasSubstr("0 failed")));
   }
 }
 

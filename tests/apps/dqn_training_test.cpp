@@ -116,7 +116,8 @@ TEST_F(DqnTraining, SettingsOfOtherTrainingsAreRefused) {
     EXPECT_THAT(outcome.output, HasSubstr(text));
   };
   refused("--set offpolicy.learner=sac", 2, "offpolicy.learner is sac");
-  refused("--set vehicles.longitudinal=acceleration", 2, "Q-learning values each command");
+  refused("--set vehicles.longitudinal=acceleration", 2,
+          "Q-learning estimates a value for each command");
   refused("--set episodes.rollout_fragment_length=0", 2, "learn from fragments of episodes");
   refused("--set 'env.cv_types=[\"nobody\"]'", 2, "no vehicle is of type");
   refused("--set offpolicy.buffer_size=1000000000", 8, "lower offpolicy.buffer_size");

@@ -93,7 +93,8 @@ TEST_F(Export, TheExampleDrivesSumoAsThisProgramDoes) {
   train("signals.toml", "run",
         "--set env.scenario=lights_arterial --set env.scenarios=[] --set lights.encoder_layers=0 "
         "--set lights.advisor=program");
-  expect_equal_decisions("run", "--scenario lights_arterial --states 24 --record-seed 7", 24);
+  expect_equal_decisions(
+      "run", "--scenario lights_arterial --set env.max_time_s=600 --states 24 --record-seed 7", 24);
   const Outcome compared = run_program(
       std::string(kPython) + TRAFFIC_SOURCE_DIR "/tests/apps/compare_example.py " + out() +
       " " TRAFFIC_SOURCE_DIR "/configs/scenarios/lights_arterial/lights_arterial.sumocfg 7");

@@ -138,7 +138,7 @@ TEST(LostPeerOnOneNodeTest, AZombieCountsAsDead) {
     again.mapping = os::Mapping(memory.file, 0, memory.size(), os::Access::kReadWrite);
     return again;
   };
-  // A rank that enters the round and is killed; no process reaps it.
+  // Rank 1 registers in the shared memory and is killed. No process reaps it, so it stays a zombie.
   auto peer = os::ChildProcess::fork([&] {
     const NodeChannel channel(map(), {0, 1}, 1);
     return raise(SIGKILL);

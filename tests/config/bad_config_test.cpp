@@ -312,7 +312,7 @@ TEST(BadConfig, ThousandsOfErrorsAreCounted) {
 TEST(BadConfig, KeysNestedDeeplyEnoughToOverflowAStackAreRefused) {
   std::string dotted;
   for (int i = 0; i < 300000; ++i) dotted += "a.";
-  EXPECT_THAT(errors_of(dotted + "a = 1\n"), HasSubstr("more than 10000 points"));
+  EXPECT_THAT(errors_of(dotted + "a = 1\n"), HasSubstr("more than 10000 dots"));
   dotted.resize(2 * 9000);
   EXPECT_EQ(errors_of(dotted + "a = 1\n"),
             "bad.toml:1:1: a: unknown table; see --help-config for all tables");

@@ -101,8 +101,8 @@ TEST(Docs, KeysInDocumentsExist) {
       tables.insert(std::string(row.key.substr(0, dot)));
     }
   }
-  const std::set<std::string, std::less<>> extensions{"csv",  "h",   "html",        "json", "jsonl",
-                                                      "lock", "log", "safetensors", "toml"};
+  const std::set<std::string, std::less<>> extensions{
+      "csv", "h", "html", "json", "jsonl", "onnx", "pt", "lock", "log", "safetensors", "toml"};
   const std::regex name(R"(`(?:--set )?((?:[a-z0-9_]+\.)+[a-z0-9_]+)(?: ?=[^`]*)?`)");
   int known = 0;
   for (const auto& file : documents()) {

@@ -76,9 +76,10 @@ TEST_F(NodesTest, TheDoctorExaminesEveryNode) {
       (dir_ / "run").string();
   const Outcome outcome = run_program(on_nodes(2, 1, doctor));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, AllOf(HasSubstr("node0"), HasSubstr("node1"),
-                                    HasSubstr("MPI between 2 ranks on 2 nodes"),
-                                    HasSubstr("2 of merge ready"), HasSubstr("0 failed")));
+  EXPECT_THAT(
+      outcome.output,
+      AllOf(HasSubstr("node0"), HasSubstr("node1"), HasSubstr("MPI between 2 ranks on 2 nodes"),
+            HasSubstr("2 simulations of merge were ready"), HasSubstr("0 failed")));
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ nlohmann::json read_with_tensorboard(const std::filesystem::path& dir) {
   while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
     output.append(buffer.data(), got);
   }
-  EXPECT_EQ(pclose(pipe), 0) << "needs the wheels of launch/setup.sh --tests";
+  EXPECT_EQ(pclose(pipe), 0)
+      << "read_events.py failed; it needs TensorBoard, which launch/setup.sh --tests installs";
   return nlohmann::json::parse(output, nullptr, false);
 }
 

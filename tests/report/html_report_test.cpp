@@ -200,7 +200,8 @@ TEST_F(HtmlReportTest, ASmallExcessIsAWarningAndNotUnsafe) {
   EXPECT_THAT(
       report(),
       AllOf(HasSubstr("<strong>Look closer</strong>"),
-            HasSubstr("0.5 emergency stops (0 without control); the increase lies within the")));
+            HasSubstr(
+                "0.5 emergency stops (0 without control); over these seeds the increase is not")));
 }
 
 TEST_F(HtmlReportTest, OneCardComparesTheLastTrainingWithTheScript) {
@@ -272,8 +273,8 @@ TEST_F(HtmlReportTest, ADamagedFileIsReplacedByANote) {
   write_text(dir_ / "metrics.jsonl",
              "[]\n{\"step\":\"x\"}\n\n{\"step\":1,\"loss\":\"text\"}\n{\"step\":2,\"loss\":1}\n");
   EXPECT_THAT(report(), AllOf(HasSubstr("summary.json:1: "), HasSubstr("evaluation.json:1: "),
-                              HasSubstr("4 lines cannot be read"), HasSubstr("metrics.jsonl:1: "),
-                              HasSubstr("<summary>")));
+                              HasSubstr("4 lines of the metrics cannot be read"),
+                              HasSubstr("metrics.jsonl:1: "), HasSubstr("<summary>")));
 }
 
 TEST_F(HtmlReportTest, ATrainingOfAnyNameHasItsSection) {

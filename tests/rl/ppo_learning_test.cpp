@@ -20,7 +20,7 @@ namespace {
 using test::draw_uniforms;
 using testing::count_terms;
 
-/// Five places in a row. Moving right from the last place ends the episode with reward 1; every
+/// Five places in a row. Reaching the last place ends the episode with reward 1; every
 /// step costs .02; after eight steps the episode is truncated.
 class Chain {
  public:
@@ -144,7 +144,8 @@ TEST(Ppo, LearnsAChainWhoseEpisodesAreOftenTruncated) {
   const torch::Tensor values = trainer.value_scale.restore(trainer.values.detach());
   double best = 0.98;  // value of the best policy, from the goal backwards
   for (std::int64_t place = Chain::kPlaces - 2; place >= 0; --place) {
-    // The policy still strays in up to a tenth of its steps, and each of these costs two steps.
+    // The policy goes left in up to a tenth of its steps, and each such step costs up to two steps
+    // (one to the left, one back).
     EXPECT_NEAR(values[place].item<double>(), best, 0.1) << "at place " << place;
     best = 0.95 * best - 0.02;
   }
@@ -152,7 +153,8 @@ TEST(Ppo, LearnsAChainWhoseEpisodesAreOftenTruncated) {
 
 TEST(Ppo, TruncationsDoNotLowerTheValueOfAnEndlessTask) {
   // Every step gives a reward of 1, for ever, so the value is 1 / (1 - .9) = 10. The episode is
-  // truncated every five steps. As terminations, these ends would lower the value to at most 4.1.
+  // truncated every five steps. If these ends
+  // counted as terminations, the value would be at most 4.1.
   torch::Tensor value = torch::zeros({1}).requires_grad_();
   torch::optim::Adam optimizer({value}, 0.1);
   RunningMeanStd scale(1);

@@ -80,7 +80,8 @@ struct Case {
   /// Whether SUMO discards vehicles that wait too long, which its trip information leaves out.
   bool discards = false;
   /// Allowed relative deviation of emissions. They deviate in steps in which vehicles are
-  /// teleported, parked, or removed before they move.
+  /// teleported, parked, or removed before they move. The electric energy deviates by less than
+  /// 1e-4 from the trip information, but not from SUMO's emission output (emissions_test.cpp).
   double emissions_deviation = 0;
 };
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
@@ -461,7 +462,8 @@ INSTANTIATE_TEST_SUITE_P(
                  [](const auto& score) {
                    return score.road_emissions.electricity_wh > 0 &&
                           score.road_emissions.co2_g == 0;
-                 }},
+                 },
+             .emissions_deviation = 1e-4},
         Case{.name = "lights", .write = [](const auto&) { return std::string("lights_grid"); }},
         Case{.name = "stops",
              .write = stops,
@@ -473,7 +475,7 @@ INSTANTIATE_TEST_SUITE_P(
              .args = {"--time-to-teleport", "20"},
              .holds = kTeleports,
              .emissions_deviation = 1e-3},
-        Case{.name = "jumps", .write = jumps, .holds = kNoTeleports},
+        Case{.name = "jumps", .write = jumps, .holds = kNoTeleports, .emissions_deviation = 1e-3},
         Case{.name = "deleted_in_jams",
              .write = jam,
              .args = {"--time-to-teleport", "20", "--time-to-teleport.remove", "true"},

@@ -21,7 +21,8 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  /// If the previous holder died without releasing the lock: its description for the log, e.g.
+  /// If run.lock still named its previous holder, which ended without emptying the file: the
+  /// description of that holder for the log, e.g.
   /// "pid 123 on node1 since ...". Otherwise empty.
   [[nodiscard]] const std::string& taken_over_from() const { return taken_over_from_; }
 

@@ -174,8 +174,8 @@ struct Env {
   double max_green_s = 120.0;  ///< 0 means no limit
   /// Largest relative change of a green in a program with fixed durations.
   double phase_range = 0.5;
-  /// Objective of rewards and evaluations: ocr (share of the demand that gets through) | delay
-  /// (time that vehicles lose) | auto (ocr in saturated traffic, else delay).
+  /// Objective of rewards and evaluations: ocr (share of the demand that gets through), delay, co2,
+  /// electricity, a weighted sum of these, or auto (ocr in saturated traffic, else delay).
   std::string objective = "ocr";
   bool shield =
       true;  ///< whether vehicles brake, instead of a command, when they follow too closely

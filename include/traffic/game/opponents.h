@@ -15,7 +15,8 @@ namespace traffic::game {
 /// The number of an enumerator is the level of the team, from weak to strong.
 enum class Opponent : std::uint8_t {
   kRandom,   ///< each snake moves in a random direction
-  kChase,    ///< each snake heads for its nearest bean, ignoring obstacles and the torus
+  kChase,    ///< each snake heads for its nearest bean, ignoring obstacles and that opposite
+             ///< edges of the board are joined (a torus)
   kGreedy,   ///< as kChase, but each snake has a bean of its own and avoids segments
   kTorus,    ///< as kGreedy, but distances are measured on the torus
   kBfs,      ///< as kTorus, but by the lengths of ways around all segments (paths.h); avoids

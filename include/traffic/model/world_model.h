@@ -1,5 +1,6 @@
-/// WorldModel, the network that predicts the motion of each vehicle from its encodings over time.
-/// Phase 1 trains it; the controller of phases 2 and 3 uses its latents as features.
+/// WorldModel, the network that predicts the motion of each vehicle from the graph encoder's
+/// encodings of it over time. Phase 1 trains it; the controller of phases 2 and 3 may take its
+/// latents as input.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -24,7 +25,7 @@ struct DenseParameters;
 struct WorldModelOutput {
   torch::Tensor next;            ///< [S, 4] motion in the next frame
   torch::Tensor future;          ///< [S, H, 4] motion in the frames of the horizon
-  torch::Tensor conflict_logit;  ///< [S] logit of the probability of a conflict
+  torch::Tensor conflict_logit;  ///< [S] logit of the probability of a short time-to-collision
   torch::Tensor z_flow;          ///< [S, latent_dim] latent from which `future` is computed
   torch::Tensor z_risk;          ///< [S, latent_dim] latent from which conflict_logit is computed
 };
@@ -54,8 +55,8 @@ class WorldModelImpl : public torch::nn::Module {
   /// Names of the parameters that get no gradient from world_model_loss in a stage (1 or 2).
   [[nodiscard]] std::vector<std::string> parameters_without_gradient(std::int64_t stage) const;
 
-  /// These functions do the same as those of GraphEncoderImpl with the same names. They apply to
-  /// the LSTM only; the heads always use float32.
+  /// These functions do the same as those of GraphEncoderImpl with the same names. The
+  /// first two apply to the LSTM only; the heads always use float32.
   void set_compute_type(torch::ScalarType type) { lstm_->set_compute_type(type); }
   void set_checkpointing(bool on) { lstm_->set_checkpointing(on); }
   void pack_for_inference();

@@ -27,7 +27,7 @@ namespace traffic::os {
 class Messages {
  public:
   explicit Messages(Descriptor to) : to_(std::move(to)) {}
-  /// Sends a message. If this process dies meanwhile, the message does not arrive.
+  /// Sends a message. If the child process dies during the call, the message may be lost.
   /// @return false if the parent has closed the channel
   bool send(std::string_view message) const noexcept;
 
@@ -49,7 +49,8 @@ class ProcessPool {
   using Body = std::function<int(const Messages& parent)>;
 
   /// Starts a process.
-  /// @param parent_death_signal signal for the process when this thread ends
+  /// @param parent_death_signal signal that the process gets when the thread that called start()
+  /// ends
   /// @return the number of the process; the first process of a pool has number 0, the next 1, ...
   /// @throws std::system_error
   int start(const Body& body, int parent_death_signal = SIGKILL);

@@ -99,7 +99,8 @@ struct StudyUse {
 };
 
 /// Reads the scenario's files. If they do not say which vehicles depart, SUMO simulates the first
-/// minute of the traffic. No simulation may be loaded in this process.
+/// minute of the traffic. The process must not have loaded a simulation, since
+/// libsumo can run only one.
 /// @throws DataError if a file cannot be read
 NetworkStudy study_network(const config::Env& env, const std::string& scenario);
 
@@ -126,8 +127,9 @@ bool can_limit_speed(const NetworkStudy& study, int lanes);
 bool can_sort(const NetworkStudy& study);
 
 /// Sets keys that the user has left at their defaults, if only one value makes sense. It may set
-/// the end of the episode after the last departure. If exactly one vehicle type has a name like
-/// that of connected vehicles, it may set this type as connected.
+/// the end of the episode after the last departure. If no vehicle is connected and exactly
+/// one vehicle type has a name that suggests connected vehicles (such as "cav"), it sets this type
+/// as connected.
 /// @return the settings that were made
 std::vector<StudyFinding> set_the_obvious(const NetworkStudy& study, config::Env& env);
 

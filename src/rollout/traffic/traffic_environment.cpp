@@ -24,8 +24,8 @@
 namespace traffic::rollout {
 namespace {
 
-/// Seconds by which the saved traffic of a piece (a part of a long scenario that is run as an
-/// episode) is older than the begin of the piece. The simulation runs for this time before the
+/// The traffic of a piece (a part of a long scenario that is run as an episode) is saved this many
+/// seconds before the piece begins. The simulation runs for this time before the
 /// first decision, because some features look back in time.
 constexpr double kLookBack_s = scene::kRecentS;
 

@@ -17,8 +17,9 @@ namespace {
 void check_vehicles(const config::Config& config, Algorithm algorithm) {
   if (algorithm != Algorithm::kQLearning) return;
   if (config.vehicles.longitudinal != "categorical") {
-    refuse_for_q_learning("vehicles.longitudinal", config.vehicles.longitudinal,
-                          "categorical, because Q-learning values each command");
+    refuse_for_q_learning(
+        "vehicles.longitudinal", config.vehicles.longitudinal,
+        "categorical, because Q-learning estimates a value for each command of a list");
   }
   if (config.vehicles.lane_change) refuse_for_q_learning("vehicles.lane_change", "true", "false");
   if (config.episodes.rollout_fragment_length == 0) {

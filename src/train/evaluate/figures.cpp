@@ -13,9 +13,9 @@ double real(std::int64_t count) { return static_cast<double>(count); }
 std::vector<Figure> emission_figures() {
   return {
       {"co2_g_per_km", [](const E& e) { return e.score.emissions_per_km().co2_g; }, false,
-       "CO2 g/km"},
+       "CO2/km"},
       {"electricity_wh_per_km",
-       [](const E& e) { return e.score.emissions_per_km().electricity_wh; }, false, "Wh/km"},
+       [](const E& e) { return e.score.emissions_per_km().electricity_wh; }},
       {"fuel_g_per_km", [](const E& e) { return e.score.emissions_per_km().fuel_g; }},
       {"co2_g_per_vehicle", [](const E& e) { return e.score.emissions_per_vehicle().co2_g; }},
       {"electricity_wh_per_vehicle",
@@ -47,7 +47,8 @@ std::vector<Figure> list_figures(bool with_emissions) {
       {"ocr_all", [](const E& e) { return e.score.ocr_all(); }, false, "ocr_all"},
       {"delay_s", [](const E& e) { return e.score.delay_s(); }, false, "delay_s"},
       {"outflow_vph", [](const E& e) { return e.score.outflow_vph(); }, false, "veh/h"},
-      {"mean_speed_mps", [](const E& e) { return e.score.mean_speed_mps(); }, false, "m/s"},
+      {"mean_speed_mps", [](const E& e) { return e.score.mean_speed_mps(); }, false,
+       with_emissions ? nullptr : "m/s"},  // both columns would be too wide for a terminal
   };
   const auto append = [&](const std::vector<Figure>& more) {
     all.insert(all.end(), more.begin(), more.end());

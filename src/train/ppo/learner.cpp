@@ -20,7 +20,8 @@ bool is_of_value(const comm::ArenaEntry& entry) {
   return entry.name.starts_with("controller.value");
 }
 
-/// Numbers of terms of all ranks in each minibatch, by which its loss is divided. Collective.
+/// Counts the decisions and the value terms of all ranks in each minibatch. The losses of policy
+/// and value are divided by these counts. Collective.
 std::vector<rl::PpoDenominators> denominators_of(const Experience& experience,
                                                  const std::vector<torch::Tensor>& parts,
                                                  comm::Communicator& communicator) {

@@ -13,7 +13,7 @@ namespace traffic::train {
 /// launching its kernels.
 inline constexpr std::int64_t kMostOnCpu = 100'000;
 
-/// Whether the controller learns on the CPU, if the ranks have GPUs.
+/// For ranks that have GPUs: whether the controller nevertheless learns on the CPU.
 /// @param learner_device ppo.learner_device
 /// @param parameters number of parameters of the controller
 bool learns_on_cpu(const std::string& learner_device, std::int64_t parameters);

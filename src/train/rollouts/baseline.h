@@ -24,8 +24,8 @@ struct Baseline {
   rollout::PieceStore store{};
   double mean_delay_s = 0;       ///< mean of scene::EpisodeScore::delay_s()
   double expected_driven_m = 0;  ///< mean distance that all vehicles of an episode drive together
-  scene::Emissions expected_emissions;  ///< mean CO2 and electric energy of all vehicles of an
-                                        ///< episode together
+  scene::Emissions expected_emissions{};  ///< mean CO2 and electric energy of all vehicles of an
+                                          ///< episode together
 
   /// The scores of uncontrolled traffic; emissions per kilometre are those of all runs together.
   [[nodiscard]] scene::ComparedScores scores() const;

@@ -13,7 +13,8 @@ struct EpisodeMarks {
   double interval_s = 1.0;  ///< simulated time from mark to mark
   std::int64_t count = 1;   ///< number of marks after mark 0
 
-  /// Divides an episode into at most 32 intervals, or into intervals of a minute if it is long.
+  /// Divides an episode into at most 32 intervals of whole seconds, or into intervals of a minute
+  /// if it is longer than 32 minutes.
   /// @param episode_s simulated time of the whole episode
   /// @param step_length_s length of a simulation step, the minimum length of an interval
   static EpisodeMarks of(double episode_s, double step_length_s);
@@ -22,8 +23,7 @@ struct EpisodeMarks {
 /// The progress of one episode.
 struct Course {
   bool started = false;
-  /// Whether the episode is over, at its own end or at the horizon (the time at which all episodes
-  /// are ended).
+  /// Whether the episode is over, at its own end or at the end of the compared part.
   bool ended = false;
   bool is_whole = false;  ///< whether the episode has reached its own end
   /// Real time from the start of its process until now or until the episode ended.
@@ -40,7 +40,8 @@ bool shows_speed(const Course& course);
 /// leaves out the first half, because simulations become slower as the network fills.
 double seconds_of(const Course& course, std::int64_t mark);
 
-/// Share of a limited time after which the speed of the simulations is known well enough.
+/// Share of the time of a search or a trial before which the speed of the simulations does not
+/// shorten any episode.
 inline constexpr double kLookShare = 0.15;
 
 }  // namespace traffic::train

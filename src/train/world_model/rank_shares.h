@@ -1,4 +1,4 @@
-/// Computes the share of the samples that each rank gets from the measured speeds of the ranks
+/// From the measured speeds of the ranks, computes the share of the samples that each rank gets
 /// (data.shard_weights = "measured").
 #pragma once
 

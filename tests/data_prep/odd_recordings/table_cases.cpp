@@ -229,7 +229,7 @@ std::vector<Case> units_and_times() {
        "a.csv",
        times_of(fixed("5.00")),
        {},
-       "a.csv: has fewer than two frames at different times"},
+       "a.csv: has fewer than two frames at growing times"},
       {"OneFrame",
        "a.csv",
        table(straight_traffic({.moments = 1})),

@@ -155,7 +155,8 @@ TEST(PeriodCodec, RefusesFiniteNumbersThatAreTooLarge) {
         Period p;
         read_period(growth.bytes(), p);
       },
-      ThrowsMessage<WorkerError>(HasSubstr("more than 1e+10 in growth")));
+      ThrowsMessage<WorkerError>(
+          HasSubstr("a number beyond 1e+10: 1e+30 at place 2 of 3 in growth")));
   PeriodFixture node;
   node.frames[1].node_features[5] = -1e20F;
   EXPECT_FALSE(readable(node.bytes()));

@@ -108,8 +108,8 @@ TEST(DriveEvaluation, TablesTellAGuardedDriverFromTheSameDriverAlone) {
     egos.push_back({.driver = driver, .seed = 1, .name = "car", .measures = {.seconds = 10.0}});
   }
   const std::string text = drive_table(plan, egos).to_text();
-  EXPECT_THAT(text, HasSubstr("\n...name/checkpoints/best.h5 "));
-  EXPECT_THAT(text, HasSubstr("\nguarded:...name/checkpoints/best.h5 "));
+  EXPECT_THAT(text, HasSubstr("\n...ng-name/checkpoints/best.h5 "));
+  EXPECT_THAT(text, HasSubstr("\nguarded:...ng-name/checkpoints/best.h5 "));
 }
 
 TEST(DriveEvaluation, AFailedEpisodeIsNamedWithItsReason) {

@@ -71,6 +71,7 @@ TEST(Reward, OfCo2IsTheShareSavedOfTheCo2ThatTheDistanceAllows) {
 TEST(Reward, OfElectricityUsesTheElectricEnergy) {
   Baseline uncontrolled = baseline({-8, 40, -8, 40}, 2, 100);
   uncontrolled.expected_emissions.electricity_wh = 16;
+  uncontrolled.expected_loss_s = 8;
   uncontrolled.expected_driven_m = 80;
   const Reward reward({uncontrolled}, 100.0, scene::Objective::kElectricity);
   rollout::Period period;
@@ -80,7 +81,7 @@ TEST(Reward, OfElectricityUsesTheElectricEnergy) {
   const std::array<double, 2> growth{-2.0, 20.0};  // uncontrolled traffic needs 4 Wh for 20 m
   period.growth = growth;
   EXPECT_EQ(reward(0, period, 0.0), (std::vector<float>{12.5F}));
-  EXPECT_GT(reward.light_cost(0).electricity_s_per_wh, 0.0);
+  EXPECT_EQ(reward.light_cost(0).electricity_s_per_wh, 0.5);
 }
 
 TEST(Reward, OfAWeightedSumAddsTheRelativeGains) {
